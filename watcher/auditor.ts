@@ -1,7 +1,11 @@
-import type { Hex } from "viem";
+import { hexToBytes, type Hex } from "viem";
 import { submittedList } from "../src/dispute/disputed.ts";
 import type { Executions } from "../src/runs/executions.ts";
+import { readHeader } from "../src/program/header.ts";
 import { Answer } from "../src/program/trace/answer.ts";
+import { outputPlace } from "../src/program/trace/openedOutput.ts";
+import { publishedOutput, type OutputSource } from "../src/program/trace/published.ts";
+import type { AskOutput } from "../src/runs/blocks.ts";
 import { formOf } from "../src/chain/market/claimForm.ts";
 import { sourcesOf } from "../src/chain/market/jobInputs.ts";
 import type { NativeJobs } from "../src/runs/native/nativeJobs.ts";
@@ -33,13 +37,18 @@ export class Auditor {
   readonly #executions: Executions;
   readonly #arityBits: number;
   readonly #native: NativeJobs | undefined;
+  readonly #outputs: OutputSource | undefined;
   readonly #known = new Map<Hex, Known>();
   /** How long an item took in the latest execution of a program, seconds. */
   readonly #seconds = new Map<Hex, number>();
 
-  /** @param native Accepts answers without exact execution; none are if absent. */
-  constructor(executions: Executions, arityBits: number, native?: NativeJobs) {
+  /**
+   * @param native Accepts answers without exact execution; none are if absent.
+   * @param outputs Where workers publish claims' outputs, if anywhere: texts are then checked faster.
+   */
+  constructor(executions: Executions, arityBits: number, native?: NativeJobs, outputs?: OutputSource) {
     [this.#executions, this.#arityBits, this.#native] = [executions, arityBits, native];
+    this.#outputs = outputs;
   }
 
   /**
@@ -100,7 +109,7 @@ export class Auditor {
     // the same.
     if (native === claim.root && !this.#native!.drawsExact())
       return { kind: "agrees", milliseconds: Math.round(performance.now() - start), isNative: true };
-    const execution = await this.#executions.of(job);
+    const execution = await this.#executions.of(job, this.#askFor(job, claimId, claim.root));
     if (execution === undefined) return { kind: "unknown", reason: "its input bytes are not at hand" };
     if (native !== undefined) this.#compare(job, execution.root === native);
     const milliseconds = Math.round(performance.now() - start);
@@ -120,6 +129,17 @@ export class Auditor {
         `the nodes of claim ${claimId} are not those of its root: ask another node (--rpc-url)`,
       );
     return { kind: "differs", milliseconds, own, opening };
+  }
+
+  /** Asks the claim's publisher for outputs: only those are taken that the claim holds. */
+  #askFor(job: JobRecord, claimId: Hex, root: Hex): AskOutput | undefined {
+    const source = this.#outputs;
+    if (source === undefined) return undefined;
+    return async (item, output) => {
+      const described = readHeader(hexToBytes(job.program.header)).outputs[output];
+      const place = described && outputPlace(job.job, root, item, output, described);
+      return place && publishedOutput(source, { claimId, item, output }, place);
+    };
   }
 
   /** Takes note whether a native answer is right. Claims that were accepted by wrong arithmetic are judged again. */

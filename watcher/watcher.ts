@@ -98,7 +98,7 @@ export class Watching implements Duty {
     const { meter, health } = this.#role;
     const { rate } = session.deployment.parameters;
     const jobs = native && new NativeJobs(native, { log, meter, health, rate });
-    this.#auditor = new Auditor(this.#executions, session.deployment.parameters.arityBits, jobs);
+    this.#auditor = new Auditor(this.#executions, session.deployment.parameters.arityBits, jobs, options.outputs);
     this.#responder = new Responder(session);
     this.#judging = new Judging(this.#role.health, this.#role.meter);
     this.#exams = options.exams && new ExamAudits(options, options.exams, this.#role);

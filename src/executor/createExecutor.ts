@@ -12,6 +12,8 @@ import { noStats, type CertificateStats } from "./certificateStats.ts";
 import { writeTensor } from "./writeTensor.ts";
 import type { MatMulEngine } from "./engine/matMulEngine.ts";
 import type { ExecutionOptions } from "./reference.ts";
+import { withBlocks } from "./blocks/blockProgram.ts";
+import { runBlock, type BlockInputs, type BlockResult } from "./blocks/runBlock.ts";
 import { checkInputs } from "./sources.ts";
 import type { Stage } from "./stages.ts";
 import { SuccessiveTrees } from "./successiveTrees.ts";
@@ -53,6 +55,12 @@ export type Executor = {
    *   then on, nothing from this process may be relied on.
    */
   run(inputs: readonly Uint8Array[], options?: RunOptions): Promise<ExecutionResult>;
+  /**
+   * Executes consecutive items of a run together, as many as fit: see {@link ExecutorOptions.blocks}.
+   * @param trees Receives nothing, but lets each item be hashed where it differs from the one before.
+   * @throws as `run`
+   */
+  runBlock(items: BlockInputs, trees?: SuccessiveTrees): Promise<BlockResult>;
   close(): Promise<void>;
 };
 
@@ -86,6 +94,11 @@ export type ExecutorOptions = {
    * number bounds memory.
    */
   chunkElements?: number;
+  /**
+   * The lengths of blocks of items that `runBlock` executes, from small to large, and the checkpoints whose tensors it
+   * is given for each item: what the caller guesses.
+   */
+  blocks?: { lengths: readonly number[]; guessed: readonly number[] };
   /** The maximum bytes per memory, by default 4 GiB: for tests of programs that need several memories. */
   memoryBytes?: number;
 };
@@ -140,7 +153,10 @@ const addressedBytes = ({ bytes, farBytes }: Pick<ProgramPlan, "bytes" | "farByt
 export async function createExecutor(model: CompiledModel, options: ExecutorOptions = {}): Promise<Executor> {
   const { steps } = model.program;
   const wanted = threadsWanted(options);
-  const plan = planWithin(model, planOptionsOf(options));
+  const { lengths = [], guessed = [] } = options.blocks ?? {};
+  const { program, parts } =
+    lengths.length === 0 ? { program: model.program, parts: [] } : withBlocks(model.program, lengths, guessed);
+  const plan = planWithin({ ...model, program }, planOptionsOf(options));
   const engine = options.engine ?? (await onnxEngine());
   await testEngine(engine);
   const memories = { memory: memoryOf(plan.bytes), far: plan.farBytes.map(memoryOf) };
@@ -152,7 +168,7 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
   const shared = new SharedWork(
     plan,
     machine,
-    { program: model.program, options: plan.options, memories },
+    { program, options: plan.options, memories },
     {
       minSplit: options.minSplit ?? MIN_SPLIT,
       isEven: options.evenly ?? false,
@@ -173,16 +189,17 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
   const checkpoints = new Map(model.program.checkpoints.map(({ step }, j) => [step, j]));
   const canShare = options.engine === undefined && availableParallelism() > 1;
   const sharesHashes = canShare && layout.units >= MIN_UNITS;
+  const buffer = sharesHashes ? SharedArrayBuffer : ArrayBuffer;
+  const newJob = (): HashJob => new HashJob(layout, new buffer(layout.bytes));
   let last: Promise<unknown> = Promise.resolve();
   let spent = 0;
   let fault: EngineFaultError | undefined;
   return {
     bytes: addressedBytes(plan),
     run(inputs, options = {}) {
-      const execution = last.then(() => executeUntilFault(inputs, options)).finally(() => shared.leave());
-      last = execution.catch(() => undefined);
-      return execution;
+      return inTurn(() => execute(inputs, options));
     },
+    runBlock: (items, trees) => inTurn(() => executeBlock(items, trees)),
     async close() {
       await last;
       giveBack();
@@ -191,14 +208,20 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     },
   };
 
+  function inTurn<T>(action: () => Promise<T>): Promise<T> {
+    const execution = last.then(() => untilFault(action)).finally(() => shared.leave());
+    last = execution.catch(() => undefined);
+    return execution;
+  }
+
   /**
    * Returns no result once a fault is known, including a fault found during the execution or by another thread's own
    * tests.
    */
-  async function executeUntilFault(inputs: readonly Uint8Array[], runOptions: RunOptions): Promise<ExecutionResult> {
+  async function untilFault<T>(action: () => Promise<T>): Promise<T> {
     try {
       if (fault !== undefined) throw fault;
-      const result = await execute(inputs, runOptions);
+      const result = await action();
       if (shared.fault !== undefined) throw shared.fault;
       return result;
     } catch (error) {
@@ -207,11 +230,20 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     }
   }
 
+  async function executeBlock(items: BlockInputs, trees: SuccessiveTrees | undefined): Promise<BlockResult> {
+    if (wanted > 0 && canShare && shared.splits && !shared.isStarted) shared.start();
+    await shared.enter(false);
+    const began = performance.now();
+    machine.altering.isOn = false;
+    const means = { model, parts, guessed, plan, machine, shared, operations };
+    const result = await runBlock(means, items, trees?.over(layout, newJob));
+    spent += performance.now() - began;
+    return result;
+  }
+
   async function execute(inputs: readonly Uint8Array[], { onStep, progress, keep, trees, profile }: RunOptions) {
     checkInputs(model, inputs);
     const { views, clock } = machine;
-    const buffer = sharesHashes ? SharedArrayBuffer : ArrayBuffer;
-    const newJob = (): HashJob => new HashJob(layout, new buffer(layout.bytes));
     const hashes = trees instanceof SuccessiveTrees ? trees.over(layout, newJob) : trees && newJob();
     const isUseful = canShare && (shared.splits || (sharesHashes && trees !== undefined));
     if (wanted > 0 && hashes !== undefined && isUseful && !shared.isStarted) shared.start();
@@ -227,7 +259,7 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     // From this point, the inputs' bytes may be overwritten.
     hashes?.begin();
     const tensors: Uint8Array[] = [];
-    for (let s = 0; s < operations.length; s++) {
+    for (let s = 0; s < steps.length; s++) {
       const checkpoint = hashes === undefined ? undefined : checkpoints.get(s);
       const isKept = keep === undefined || keep(s) || checkpoint !== undefined;
       if (isKept || onStep !== undefined || !plan.optional.has(s)) {

@@ -1,5 +1,7 @@
 import type { MerkleList } from "../program/merkle/list.ts";
 import type { CompiledModel } from "../program/compiled.ts";
+import type { BlockInputs, BlockResult } from "../executor/blocks/runBlock.ts";
+import type { SuccessiveTrees } from "../executor/successiveTrees.ts";
 import type { Program } from "../program/types.ts";
 import type { RunInputs } from "../program/trace/runInputs.ts";
 import type { KnownProgram } from "../dispute/run/execution.ts";
@@ -19,7 +21,23 @@ export type Execute = {
   ): Promise<Uint8Array[]>;
   /** Executes several items of a run that carries state, if separate requests for each item would take too long. */
   readonly stretch?: ExecuteStretch | undefined;
+  /** Executes items of a run together, if this machine does. */
+  readonly block?: ExecuteBlock | undefined;
 };
+
+/** Consecutive items of a run, with guesses of the carried tensors. */
+type Block = {
+  model: CompiledModel;
+  /** The inputs of each item. The bytes must not lie in the memory of `trees`. */
+  items: BlockInputs;
+  /** The checkpoints whose carried tensors are guessed: those of other checkpoints are read of the first item alone. */
+  guessed: readonly number[];
+  /** If given, the items are hashed over those executed before. */
+  trees?: SuccessiveTrees | undefined;
+};
+
+/** @returns the items that count; none if blocks are not worth it for the program, or if the first guess was wrong */
+export type ExecuteBlock = (block: Block, order?: ExecutionOrder) => Promise<BlockResult>;
 
 /** The data that decide an execution's place in the queue, and its parallel executions. */
 export type ExecutionOrder = {

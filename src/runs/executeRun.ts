@@ -2,14 +2,23 @@ import type { MerkleList } from "../program/merkle/list.ts";
 import { SuccessiveTrees } from "../executor/successiveTrees.ts";
 import { maxThreads } from "../executor/createExecutor.ts";
 import type { RunInputs } from "../program/trace/runInputs.ts";
-import type { Carried } from "../program/trace/runItems.ts";
+import type { Carried, Guess } from "../program/trace/runItems.ts";
 import { Trace } from "../program/trace/trace.ts";
 import type { Execution, KnownProgram } from "../dispute/run/execution.ts";
 import { carriedFrom, RunExecution, type RunOptions } from "../dispute/run/runExecution.ts";
 import { RootsOfItems } from "../dispute/run/runRoots.ts";
 import { StoredRun } from "../dispute/run/storedRun.ts";
 import { executeStretches, type Start } from "./stretches.ts";
-import type { Execute, ExecutionOrder, ExecutedItem, ExecuteStretch, Stretch, StretchResult } from "./execute.ts";
+import { Blocks } from "./blocks.ts";
+import type {
+  Execute,
+  ExecuteBlock,
+  ExecutionOrder,
+  ExecutedItem,
+  ExecuteStretch,
+  Stretch,
+  StretchResult,
+} from "./execute.ts";
 
 /** The same way to execute, with another order of each execution. */
 export function withOrder(
@@ -17,9 +26,10 @@ export function withOrder(
   change: (order: ExecutionOrder | undefined) => ExecutionOrder | undefined,
 ): Execute {
   const one: Execute = (model, inputs, keep, trees, order) => execute(model, inputs, keep, trees, change(order));
-  const { stretch } = execute;
+  const { stretch, block } = execute;
   const many: ExecuteStretch | undefined = stretch && ((asked, order) => stretch(asked, change(order)));
-  return Object.assign(one, { stretch: many });
+  const together: ExecuteBlock | undefined = block && ((asked, order) => block(asked, change(order)));
+  return Object.assign(one, { stretch: many, block: together });
 }
 
 /**
@@ -33,20 +43,20 @@ const AT_ONCE = 2 * maxThreads();
 
 /**
  * Executes all items of a run. For runs of many items, the result keeps the roots, the last item's execution, and the
- * state at the beginning of some items.
+ * state at the beginning of some items. Items whose carried tensors are guessed are executed together.
  * @param onItem Called with items executed in order: the items that carry state.
  */
 export async function executeRun(
   program: KnownProgram,
   inputs: RunInputs,
   execute: Execute,
-  { stored, form }: Omit<RunOptions, "last"> = {},
+  { stored, form, guess }: Omit<RunOptions, "last"> & { guess?: Guess | undefined } = {},
   onItem: ItemListener = () => undefined,
 ): Promise<RunExecution> {
   const { items } = inputs.length;
   const kept = stored ?? new StoredRun(program.model.program, items);
   const run = { program, inputs, roots: new RootsOfItems(program.model.program, items) };
-  const observer: InOrder = { pass: (item, carried) => kept.pass(item, carried), onItem };
+  const observer: InOrder = { guess, pass: (item, carried) => kept.pass(item, carried), onItem };
   const { stretch } = execute;
   const last = await (!kept.isCarried
     ? executeApart(run, execute)
@@ -64,24 +74,41 @@ type Run = Pick<RunExecution, "program" | "inputs"> & { roots: RootsOfItems };
  * The observers of items executed in order: `pass` gets the state taken from the previous item, `onItem` the item's
  * result.
  */
-type InOrder = { pass: (item: number, carried: Carried) => Promise<void>; onItem: ItemListener };
+type InOrder = {
+  /** What items are expected to carry, if more is known than a prompt. */
+  guess?: Guess | undefined;
+  pass: (item: number, carried: Carried) => Promise<void>;
+  onItem: ItemListener;
+};
 
 /** @returns The execution of the last item. */
 async function executeInOrder(
   { program, inputs, roots }: Run,
   execute: Execute,
-  { pass, onItem }: InOrder,
+  { guess, pass, onItem }: InOrder,
 ): Promise<Execution> {
   const { items } = inputs.length;
+  const { model } = program;
   const trees = new SuccessiveTrees();
+  const blocks = new Blocks({ model, inputs, trees }, execute, guess);
+  let carried: Carried = new Map();
   let last: Execution | undefined;
-  for (let item = 0; item < items; item++) {
-    const carried: Carried = last === undefined ? new Map() : carriedFrom(last);
+  for (let item = 0; item < items;) {
     await pass(item, carried);
     // The last execution is kept, with separate memory and a full hash.
+    const block = await blocks.next({ from: item, carried }, items - 1);
+    if (block !== undefined) {
+      for (const { list, tensors } of block.items) {
+        roots.takeTrace(item, list!);
+        onItem(item++, { program: model.program, tensor: (step) => tensors[step]! });
+      }
+      ({ carried } = block);
+      continue;
+    }
     last = await executeItem(program, inputs.of(item, carried), execute, item === items - 1 ? {} : { trees });
+    carried = carriedFrom(last);
     roots.take(item, last.trace);
-    onItem(item, executedItem(last));
+    onItem(item++, executedItem(last));
   }
   return last!;
 }
@@ -134,9 +161,13 @@ async function carriedAt(
   execute: Execute,
 ): Promise<Carried> {
   if (execute.stretch !== undefined) return executeStretches(run, start, item, execute.stretch);
+  const blocks = new Blocks({ model: run.program.model, inputs: run.inputs }, execute);
   let { from, carried } = start;
-  for (; from < item; from++)
-    carried = carriedFrom(await executeItem(run.program, run.inputs.of(from, carried), execute));
+  while (from < item) {
+    const block = await blocks.next({ from, carried }, item);
+    carried = block?.carried ?? carriedFrom(await executeItem(run.program, run.inputs.of(from, carried), execute));
+    from += block?.items.length ?? 1;
+  }
   return carried;
 }
 

@@ -1,5 +1,5 @@
 import { maxThreads } from "../executor/createExecutor.ts";
-import type { Execute } from "./execute.ts";
+import type { Execute, ExecuteBlock, ExecutionOrder } from "./execute.ts";
 
 /** Where executions go: into this process, or to other machines (src/runs/fleet). */
 export type ExecutionQueue = {
@@ -30,15 +30,24 @@ export class EmbeddedQueue implements ExecutionQueue {
     [this.#execute, this.#atOnce] = [execute, atOnce];
   }
 
-  readonly execute: Execute = async (model, inputs, keep, trees, order) => {
+  get execute(): Execute {
+    const one: Execute = (model, inputs, keep, trees, order) =>
+      this.#inTurn(order, () => this.#execute(model, inputs, keep, trees, order));
+    const { block } = this.#execute;
+    const together: ExecuteBlock | undefined =
+      block && ((asked, order) => this.#inTurn(order, () => block(asked, order)));
+    return Object.assign(one, { block: together });
+  }
+
+  async #inTurn<T>(order: ExecutionOrder | undefined, action: () => Promise<T>): Promise<T> {
     if (this.#running < this.#atOnce) this.#running++;
     else await new Promise<void>((begin) => this.#waiting.push({ due: order?.due ?? Infinity, begin }));
     try {
-      return await this.#execute(model, inputs, keep, trees, order);
+      return await action();
     } finally {
       this.#next();
     }
-  };
+  }
 
   close(): Promise<void> {
     return Promise.resolve();

@@ -8,6 +8,7 @@ import { hasInputs, inputsOf } from "../chain/market/jobInputs.ts";
 import type { RunInputs } from "../program/trace/runInputs.ts";
 import { ProgramUnavailableError } from "./errors.ts";
 import type { OpenedOutput } from "../program/trace/openedOutput.ts";
+import { textGuess, type AskOutput } from "./blocks.ts";
 import { dueOf } from "./dueOf.ts";
 import { executeRun, inputsOfItem, itemOf, withOrder, type ItemListener } from "./executeRun.ts";
 import type { Execution, ProgramShape } from "../dispute/run/execution.ts";
@@ -154,11 +155,12 @@ export class Executions {
   /**
    * Returns a job's execution. Executions without moves are released first: audits therefore do not displace executions
    * that a game needs.
+   * @param ask What somebody says about the run's outputs: true answers make it faster, others change nothing.
    * @returns undefined for an unknown program, or if input bytes are missing.
    * @throws ExecutionInputError, ProgramUnavailableError
    */
-  async of(job: JobRecord): Promise<RunExecution | undefined> {
-    return this.#find(job)?.execution;
+  async of(job: JobRecord, ask?: AskOutput): Promise<RunExecution | undefined> {
+    return this.#find(job, false, ask)?.execution;
   }
 
   /**
@@ -231,7 +233,7 @@ export class Executions {
     return outputAt(run, item, execution.trace, output);
   }
 
-  #find(job: JobRecord, isForOthers = false): Kept | undefined {
+  #find(job: JobRecord, isForOthers = false, ask?: AskOutput): Kept | undefined {
     const known = this.#kept.get(job.id);
     if (known !== undefined) {
       if (isForOthers) return known;
@@ -242,7 +244,7 @@ export class Executions {
     }
     const inputs = this.knows(job) ? this.inputsOf(job) : undefined;
     if (inputs === undefined) return undefined;
-    const kept: Kept = { execution: this.#run(job, inputs), bytes: 0, users: 0, isPlayed: false, isForOthers };
+    const kept: Kept = { execution: this.#run(job, inputs, ask), bytes: 0, users: 0, isPlayed: false, isForOthers };
     this.#kept.set(job.id, kept);
     kept.execution.then(
       (execution) => {
@@ -327,15 +329,18 @@ export class Executions {
   }
 
   /** Returns a job's execution, or the kept parts of an execution without its items. */
-  async #run(record: JobRecord, inputs: RunInputs): Promise<RunExecution> {
+  async #run(record: JobRecord, inputs: RunInputs, ask?: AskOutput): Promise<RunExecution> {
     const { programRoot } = record.job;
     const program = await this.#programs.load(programRoot);
     if (program === undefined) throw new ProgramUnavailableError(`program ${programRoot} is not known any more`);
     const stored = this.stored.of(record, program.model.program);
     const options = { stored, form: formOf(record.job) };
     const bytes = await stored.readRoots();
-    if (bytes === undefined)
-      return executeRun(program, inputs, this.#executeFor(record), options, (...of) => this.onItem?.(record, ...of));
+    if (bytes === undefined) {
+      const guess = ask && this.#execute.block && (await textGuess(program.model, inputs, ask));
+      const execute = this.#executeFor(record);
+      return executeRun(program, inputs, execute, { ...options, guess }, (...of) => this.onItem?.(record, ...of));
+    }
     return new RunExecution(program, inputs, readRunRoots(program.model.program, inputs.length.items, bytes), options);
   }
 }

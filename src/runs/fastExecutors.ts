@@ -8,9 +8,10 @@ import {
 } from "../executor/createExecutor.ts";
 import { ItemThreads } from "../executor/items/itemThreads.ts";
 import { getOrAdd } from "../base/getOrAdd.ts";
-import { EngineFaultError, ExecutionThreadError } from "../executor/errors.ts";
+import { EngineFaultError, ExecutionMemoryError, ExecutionThreadError } from "../executor/errors.ts";
 import type { CompiledModel } from "../program/compiled.ts";
-import type { Execute } from "./execute.ts";
+import { blocksOf } from "../executor/blocks/blocksOf.ts";
+import type { Execute, ExecuteBlock } from "./execute.ts";
 
 /**
  * Maximum total memory, in bytes, for threads executing items in parallel. Programs that need more are large: threads
@@ -29,6 +30,8 @@ export class FastExecutors {
   #starting: Promise<void> | undefined;
   /** Programs whose threads failed. */
   readonly #unfit = new Set<string>();
+  /** Programs whose items were asked for in blocks. */
+  readonly #blocks = new Set<string>();
   /** By program: total milliseconds spent on items that can be executed in parallel. */
   readonly #spent = new Map<string, number>();
 
@@ -68,12 +71,48 @@ export class FastExecutors {
     return (await (await this.#executorOf(model)).run(inputs, options)).tensors;
   }
 
-  #executorOf(model: CompiledModel): Promise<Executor> {
+  /** Executes a block of items. @throws as `run` */
+  readonly #block: ExecuteBlock = async ({ model, items, guessed, trees }) => {
+    try {
+      if (this.#fault === undefined) {
+        const result = await (await this.#executorOf(model, guessed)).runBlock(items, trees);
+        if (this.#fault === undefined) return result;
+      }
+    } catch (error) {
+      if (!(error instanceof EngineFaultError)) throw error;
+      this.#fault ??= error;
+    }
+    throw this.#fault;
+  };
+
+  /** @param guessed If given, the executor also executes blocks, if blocks are worth it: see {@link blocksOf}. */
+  #executorOf(model: CompiledModel, guessed?: readonly number[]): Promise<Executor> {
     const { programRoot } = model;
+    const blocks =
+      guessed === undefined || this.#blocks.has(programRoot) ? undefined : blocksOf(model.program, guessed);
+    if (guessed !== undefined) this.#blocks.add(programRoot);
+    const before = this.#prepared.get(programRoot);
+    if (blocks !== undefined) this.#prepared.set(programRoot, this.#createWithBlocks(model, blocks, before));
     const executor = getOrAdd(this.#prepared, programRoot, () => createExecutor(model, this.#options));
     // After a failed preparation, an executor is prepared anew the next time: memory may be free again.
     executor.catch(() => this.#prepared.get(programRoot) === executor && this.#prepared.delete(programRoot));
     return executor;
+  }
+
+  /** Replaces an executor by an executor for items and blocks, if there is memory for blocks. */
+  async #createWithBlocks(
+    model: CompiledModel,
+    blocks: ExecutorOptions["blocks"],
+    before: Promise<Executor> | undefined,
+  ): Promise<Executor> {
+    // Its constants lie in its memory.
+    await before?.then((executor) => executor.close());
+    try {
+      return await createExecutor(model, { ...this.#options, ...(blocks && { blocks }) });
+    } catch (error) {
+      if (!(error instanceof ExecutionMemoryError)) throw error;
+      return createExecutor(model, this.#options);
+    }
   }
 
   /** Executes an item on a thread for items, once the program's items took as long as threads take to start. */
@@ -120,8 +159,11 @@ export class FastExecutors {
     return undefined;
   }
 
-  readonly execute: Execute = (model, inputs, keep, trees, order) =>
-    this.run(model, inputs, { ...(keep && { keep }), ...(trees && { trees }) }, order?.isOneOfMany);
+  readonly execute: Execute = Object.assign(
+    ((model, inputs, keep, trees, order) =>
+      this.run(model, inputs, { ...(keep && { keep }), ...(trees && { trees }) }, order?.isOneOfMany)) as Execute,
+    { block: this.#block },
+  );
 
   async close(): Promise<void> {
     await this.#starting;

@@ -1,7 +1,7 @@
 import { ExecutionInputError } from "../executor/errors.ts";
 import type { Meter } from "./figures.ts";
 import { problemOf, type Health } from "../base/health.ts";
-import type { Execute, ExecuteStretch } from "./execute.ts";
+import type { Execute, ExecuteBlock, ExecuteStretch } from "./execute.ts";
 
 /** The same executor, which says how long executions take, and whether this machine can execute. */
 export function measured(execute: Execute, health: Health, meter: Meter): Execute {
@@ -19,7 +19,8 @@ export function measured(execute: Execute, health: Health, meter: Meter): Execut
     }
   };
   const one: Execute = (...args) => around(() => execute(...args));
-  const { stretch } = execute;
+  const { stretch, block } = execute;
   const many: ExecuteStretch | undefined = stretch && ((...args) => around(() => stretch(...args)));
-  return Object.assign(one, { stretch: many });
+  const together: ExecuteBlock | undefined = block && ((...args) => around(() => block(...args)));
+  return Object.assign(one, { stretch: many, block: together });
 }

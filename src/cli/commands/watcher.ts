@@ -4,7 +4,7 @@ import type { Address } from "viem";
 import { runWatcher } from "../../../watcher/watcher.ts";
 import { openExamClaims } from "../../attestation/exams/openExamClaims.ts";
 import { PayerInputs } from "../../parties/tickets/payerInputs.ts";
-import { httpTensors } from "../../program/trace/published.ts";
+import { httpOutputs, httpTensors } from "../../program/trace/published.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
@@ -62,7 +62,8 @@ export function watcherCommand(output: Output): Command {
     .description("re-execute every claim on known models; report wrong ones (watch) or also refute them (defend)")
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
-      const tensors = values.traces === undefined ? undefined : httpTensors(values.traces.replace(/\/+$/, ""));
+      const traces = values.traces?.replace(/\/+$/, "");
+      const [tensors, outputs] = traces === undefined ? [] : [httpTensors(traces), httpOutputs(traces)];
       const { mode, check, calibration, exactShare } = values;
       if ((check === "native") !== (calibration !== undefined))
         throw new UsageError("--check native and --calibration go together: give both, or neither");
@@ -82,6 +83,7 @@ export function watcherCommand(output: Output): Command {
           ...(heldInputs && { heldInputs }),
           mode,
           tensors,
+          outputs,
           native: programs && { programs, exactShare },
           exams,
         });

@@ -2,6 +2,8 @@ import { DType, dtypeBytes } from "../../numerics/dtype.ts";
 import { elementCount } from "../../model/onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../model/onnx/tensorData.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
+import type { RunInputs } from "../../program/trace/runInputs.ts";
+import type { Guess } from "../../program/trace/runItems.ts";
 import { DecoderRequestError } from "../errors.ts";
 import { DECODER } from "./wrapDecoder.ts";
 
@@ -91,6 +93,44 @@ export function decoderInputs(
     ({ name, dtype, shape }) => given.get(name) ?? new Uint8Array(elementCount(shape) * dtypeBytes(dtype)),
   );
 }
+
+/**
+ * A guess of what the items of a wrapped decoder's run carry: `tokens`.
+ * @param run The inputs of the run, or of some consecutive items of it.
+ * @param text The last item's `tokens`, as somebody says. Without it, only tokens of the prompt are guessed.
+ * @returns undefined for other programs
+ */
+export function tokensGuess(
+  { program, inputs }: Pick<CompiledModel, "program" | "inputs">,
+  run: RunInputs,
+  text?: Uint8Array,
+): Guess | undefined {
+  const find = (name: string): number => inputs.findIndex((input) => input.name === name);
+  const [prompt, promptLength, before] = [DECODER.prompt, DECODER.promptLength, DECODER.before].map(find) as Three;
+  const source = program.inputs[before]?.source;
+  const places = program.inputs[prompt];
+  const [tokens, start, length] = [run.bytes[prompt], run.bytes[before], run.bytes[promptLength]];
+  if (source?.kind !== "carried" || places?.dtype !== DType.int64 || length?.length !== TOKEN_BYTES) return undefined;
+  if (tokens?.length !== places.count * TOKEN_BYTES || start?.length !== tokens.length) return undefined;
+  // Element k of `tokens` is the token at place k + 1, of the prompt the one at place k.
+  const known = text ?? tokens.subarray(TOKEN_BYTES);
+  const end = text === undefined ? Math.min(chosenToken(length, 0), places.count) : Infinity;
+  const { firstItem } = run.length;
+  return {
+    checkpoints: [source.checkpoint],
+    of(item) {
+      const index = firstItem + item;
+      if (index >= end) return undefined;
+      const guess = Uint8Array.from(start);
+      const from = firstItem * TOKEN_BYTES;
+      guess.set(known.subarray(from, Math.min(index * TOKEN_BYTES, guess.length)), from);
+      return new Map([[before, guess]]);
+    },
+  };
+}
+
+type Three = [number, number, number];
+const TOKEN_BYTES = dtypeBytes(DType.int64);
 
 /** Returns the token chosen by an item, from the item's `tokens`. @param item The item's index, below the slots */
 export const chosenToken = (tokens: Uint8Array, item: number): number =>

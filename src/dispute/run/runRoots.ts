@@ -34,11 +34,16 @@ export class RootsOfItems {
 
   /** Takes the roots of an item. Items may come in any order. */
   take(item: number, trace: Trace): void {
+    this.takeTrace(item, trace.list);
+  }
+
+  /** The same from the list of a trace. */
+  takeTrace(item: number, list: MerkleList): void {
     const put = (index: number, root: `0x${string}`): void => this.bytes.set(fromHash(root), index * HASH_BYTES);
-    put(item, trace.root);
+    put(item, list.root);
     let at = this.#items;
     this.#program.outputs.forEach((checkpoint, output) => {
-      const root = trace.list.node(0, checkpoint);
+      const root = list.node(0, checkpoint);
       if (isOfEachItem(this.#program, output)) put(at + item, root);
       else if (item === this.#items - 1) put(at, root);
       at += outputTensors(this.#program, output, this.#items);

@@ -44,6 +44,29 @@ export class Region {
   }
 }
 
+/** A part of a region: the region is needed while the part is. */
+export class PartOfRegion extends Region {
+  readonly #of: Region;
+  readonly #offset: number;
+
+  constructor(of: Region, offset: number, bytes: number) {
+    super(bytes, of.first, of.last, of.memory);
+    [this.#of, this.#offset] = [of, offset];
+  }
+
+  override get last(): number {
+    return this.#of.last;
+  }
+
+  override get address(): number {
+    return this.#of.address + this.#offset;
+  }
+
+  override keepUntil(moment: number): void {
+    this.#of.keepUntil(moment);
+  }
+}
+
 /** The layout of the memory of an execution: regions whose times do not overlap may share bytes. */
 export class MemoryPlan {
   readonly #regions: Region[] = [];

@@ -1,4 +1,3 @@
-import { dtypeBytes } from "../../numerics/dtype.ts";
 import {
   compileDirect,
   directCode,
@@ -89,7 +88,13 @@ export function planProgram(model: PlannedModel, options: PlanOptions, findings?
   const first = new Map<string, number>();
   const nanoseconds: number[] = [];
   const steps = model.program.steps.map((step, s) => {
-    const out = resources.memory.during(step.count * dtypeBytes(step.dtype), s, s);
+    const place = model.program.places?.get(s);
+    const out = resources.out(step, place);
+    if (place?.computes === false) {
+      resources.tensors.push(out);
+      nanoseconds.push(0);
+      return NAMING;
+    }
     const whole = wholeOf(resources, step);
     for (const absorbed of whole?.absorbed ?? []) resources.absorb(absorbed);
     const split = chooseStepPlan(resources, step, out);
@@ -139,6 +144,9 @@ export function planProgram(model: PlannedModel, options: PlanOptions, findings?
     },
   };
 }
+
+/** A step that only names memory. */
+const NAMING: StepPlan = { shared: false, bind: () => () => undefined };
 
 /** Four counts of 32 bits. */
 const STATS_BYTES = 16;

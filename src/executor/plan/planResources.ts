@@ -2,19 +2,35 @@ import type { DirectSpec } from "../../numerics/kernels/direct/directKernels.ts"
 import { DType, dtypeBytes, type DType as DTypeCode } from "../../numerics/dtype.ts";
 import { constantBytes } from "../../program/constants.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
-import type { Step, TensorRef } from "../../program/types.ts";
+import type { Program, Step, TensorRef } from "../../program/types.ts";
 import { getOrAdd } from "../../base/getOrAdd.ts";
 import { bytesOf, readableArray } from "../arrays.ts";
 import { neededSlots, type Expression } from "../loops/slots.ts";
 import type { ReductionSpec } from "../loops/reductionSpec.ts";
 import type { LoopSpec } from "../loops/spec.ts";
-import { FarMemories, MemoryPlan, type Region } from "../memory/memoryPlan.ts";
+import { FarMemories, MemoryPlan, PartOfRegion, type Region } from "../memory/memoryPlan.ts";
 import type { Views } from "../memory/views.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanOptions } from "./stepPlan.ts";
 
+/** Where a step's tensor lies, and whether the step computes the tensor or only names memory. */
+export type Place = {
+  /** A tensor with the step's tensor as a part, from byte `offset` on; if absent, the step has memory of its own. */
+  of?: { kind: "step" | "input"; index: number };
+  offset?: number;
+  computes: boolean;
+};
+
+/** A program, perhaps with steps behind its own that execute blocks of items (src/executor/blocks). */
+export type PlannedProgram = Program & {
+  /** By step; other steps compute a tensor of their own. */
+  places?: ReadonlyMap<number, Place>;
+  /** For each input, the step at which it arrives; -1, the default, is before all steps. */
+  arrivals?: readonly number[];
+};
+
 /** The parts of a compiled model needed for planning. */
-export type PlannedModel = Pick<CompiledModel, "program" | "constants">;
+export type PlannedModel = Pick<CompiledModel, "constants"> & { program: PlannedProgram };
 
 type ConstantRef = TensorRef & { kind: "constant" };
 
@@ -33,7 +49,7 @@ export class PlanResources {
   readonly specs: LoopSpec[] = [];
   readonly reductions: ReductionSpec[] = [];
   readonly directs: DirectSpec[] = [];
-  readonly options: PlanOptions;
+  readonly #options: PlanOptions;
   readonly inputs: readonly Region[];
   /** The tensor of each planned step. */
   readonly tensors: Region[] = [];
@@ -49,6 +65,8 @@ export class PlanResources {
   readonly #prepared = new Map<string, Region>();
   /** The entries' numbers in each specification list. */
   readonly #numbers = new Map<unknown, Map<string, number>>();
+  /** The first step that executes blocks of items. */
+  readonly #firstOfBlocks: number;
   /** The answers about constants, in the order of the questions. */
   readonly answers: boolean[] = [];
   readonly #known: readonly boolean[] | undefined;
@@ -56,10 +74,33 @@ export class PlanResources {
   /** @param known The answers of another resources for the same program: constants are not read then. */
   constructor(model: PlannedModel, options: PlanOptions, known?: readonly boolean[]) {
     this.#model = model;
-    this.options = options;
+    this.#options = options;
     this.#known = known;
     this.far = new FarMemories(options.memoryBytes);
-    this.inputs = model.program.inputs.map((input) => this.memory.during(bytesOfRef(input), -1, -1));
+    const { inputs, arrivals } = model.program;
+    this.inputs = inputs.map((input, k) => {
+      const moment = arrivals?.[k] ?? -1;
+      return this.memory.during(bytesOfRef(input), moment, moment);
+    });
+    const first = arrivals?.find((moment) => moment >= 0);
+    this.#firstOfBlocks = first ?? Infinity;
+  }
+
+  /** The options for the step being planned. */
+  get options(): PlanOptions {
+    return this.moment < this.#firstOfBlocks ? this.#options : { ...this.#options, packs: true };
+  }
+
+  /**
+   * Where the tensor of the step being planned lies.
+   * @param place None for a place of its own.
+   */
+  out({ dtype, count }: Step, place: Place | undefined): Region {
+    const bytes = bytesOfRef({ dtype, count });
+    if (place?.of === undefined) return this.memory.during(bytes, this.moment, this.moment);
+    const whole = (place.of.kind === "input" ? this.inputs : this.tensors)[place.of.index]!;
+    whole.keepUntil(this.moment);
+    return new PartOfRegion(whole, place.offset ?? 0, bytes);
   }
 
   /**

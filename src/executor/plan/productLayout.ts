@@ -39,12 +39,14 @@ export function isConstantFactor(step: Step, slot: number): boolean {
 
 /** Maximum constant bytes per element of a packed factor. */
 const PACKED_BYTES = 1.5;
+/** The most elements of the other factor, if a factor of plain constants is made piece by piece: they are held whole. */
+const MAX_HELD = 2 ** 21;
 
 /**
  * Returns true if a result of the term comes from constants that take much less memory than the result, or if memory
  * for the result runs out. Such factors are made piece by piece, when needed.
  */
-export function isPackedFactor(step: Step, slot: number, { spreads }: Pick<PlanOptions, "spreads">): boolean {
+export function isPackedFactor(step: Step, slot: number, { spreads, packs }: PackingOptions): boolean {
   const expression = termExpression(step);
   if (step.reduceType !== DType.float32 || !isConstantFactor(step, slot)) return false;
   if (spreads) return true;
@@ -52,9 +54,14 @@ export function isPackedFactor(step: Step, slot: number, { spreads }: Pick<PlanO
   const reads = [...neededSlots(expression, [slot])].filter((needed) => needed < expression.reads.length);
   const inputs = new Set(reads.map((read) => step.inputs[expression.reads[read]!.input]!));
   const bytes = [...inputs].reduce((sum, { count, dtype }) => sum + count * dtypeBytes(dtype), 0);
-  const elements = [...neededDigits(expression, slot, radices)].reduce((size, digit) => size * radices[digit]!, 1);
-  return bytes <= PACKED_BYTES * elements;
+  const sizeFor = (of: number): number =>
+    [...neededDigits(expression, of, radices)].reduce((size, digit) => size * radices[digit]!, 1);
+  if (bytes <= PACKED_BYTES * sizeFor(slot)) return true;
+  const { outA, outB } = step.term;
+  return packs === true && step.reduce === Reduce.dot && sizeFor(slot === outA ? outB : outA) <= MAX_HELD;
 }
+
+type PackingOptions = Pick<PlanOptions, "spreads" | "packs">;
 
 /** Orders the terms' digits to end with a digit that has enough values for vectors. The order of terms is free. */
 function inVectors(inner: readonly LoopDigit[]): LoopDigit[] {
@@ -68,7 +75,7 @@ function inVectors(inner: readonly LoopDigit[]): LoopDigit[] {
  * all others, rows. A sum has no right factor: all digits are rows. Digits of radix 1 are left out. Rows can be cut: a
  * packed factor becomes the left factor. Otherwise, a lone constant factor becomes the right factor.
  */
-export function productLayout(step: Step, options: Pick<PlanOptions, "spreads">): ProductLayout {
+export function productLayout(step: Step, options: PackingOptions): ProductLayout {
   const isDot = step.reduce === Reduce.dot;
   const { outA, outB } = step.term;
   const packed = isDot ? [outA, outB].find((slot) => isPackedFactor(step, slot, options)) : undefined;

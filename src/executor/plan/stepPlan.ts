@@ -33,4 +33,9 @@ export type PlanOptions = {
    * programs too large for one memory.
    */
   spreads: boolean;
+  /**
+   * If true, constant factors of a product with few vectors are made piece by piece, from the constants as other steps
+   * read them: for steps that execute a block of items.
+   */
+  packs?: boolean;
 };

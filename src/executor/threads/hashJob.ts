@@ -55,6 +55,8 @@ export class HashJob {
   /** The changed chunks, for checkpoints marked with few changes. */
   readonly #changed: (readonly number[])[] = [];
   #isHashed = false;
+  /** The checkpoints that were put at once since the execution began. */
+  readonly #isPut = new Set<number>();
   /** Bytes in fully hashed tensors that no other thread knows about. */
   #unoffered = 0;
   /** True if the current execution is compared with the previous execution. */
@@ -80,19 +82,41 @@ export class HashJob {
   begin(): void {
     this.#unoffered = 0;
     this.#compares = this.#isHashed;
+    this.#isPut.clear();
     this.#isHashed = false;
   }
 
   /** Takes over the tensor of a checkpoint. @returns the copy that is hashed */
-  put(checkpoint: number, tensor: Uint8Array): Uint8Array {
+  put(checkpoint: number, tensor: Uint8Array, compares = this.#compares): Uint8Array {
     const copy = this.#tensor(checkpoint);
     const few = Math.floor(FEW * this.#levels[checkpoint]!.width);
-    const changed = this.#compares ? copyChanges(tensor, copy, few) : undefined;
-    if (!this.#compares) copy.set(tensor);
+    const changed = compares ? copyChanges(tensor, copy, few) : undefined;
+    if (!compares) copy.set(tensor);
     this.#changed[checkpoint] = changed ?? [];
     this.#marks[checkpoint] = changed === undefined ? Mark.whole : Mark.few;
     if (changed === undefined) this.#unoffered += tensor.length;
     return copy;
+  }
+
+  /**
+   * Takes over the tensor of a checkpoint and hashes it at once, in an execution of several items: each checkpoint has
+   * the items one over the other. The execution ends with `end`.
+   * @returns the tensor's root
+   */
+  putAtOnce(checkpoint: number, tensor: Uint8Array): Uint8Array {
+    const levels = this.#levels[checkpoint]!;
+    const copy = this.put(checkpoint, tensor, this.#compares || this.#isPut.has(checkpoint));
+    this.#isPut.add(checkpoint);
+    if (this.#isWhole(checkpoint)) {
+      for (let unit = 0; unit < unitsOf(tensor.length); unit++) levels.hashUnit(copy, unit);
+      levels.hashTop();
+    } else levels.rehash(copy, this.#changed[checkpoint]!);
+    return levels.at(levels.depth).slice();
+  }
+
+  /** Ends an execution of several items: all checkpoints were put at once. */
+  end(): void {
+    this.#isHashed = true;
   }
 
   /**

@@ -7,7 +7,8 @@ import type { KnownProgram } from "../../dispute/run/execution.ts";
 import type { Program } from "../../program/types.ts";
 import { Answer, isOfEachItem, outputTensors } from "../../program/trace/answer.ts";
 import type { RunInputs } from "../../program/trace/runInputs.ts";
-import { keptSteps, runItems } from "../../program/trace/runItems.ts";
+import { carriedTensors, keptSteps, type Carried } from "../../program/trace/runItems.ts";
+import { Blocks } from "../../runs/blocks.ts";
 import type { Execute } from "../../runs/execute.ts";
 
 /** The outputs of a run, and the run's root and nodes in answer form. */
@@ -33,11 +34,22 @@ export async function answerRun(
   const kept = keptSteps(program);
   const steps = outputSteps(program);
   const tensors: Uint8Array[][] = steps.map(() => []);
-  let item = 0;
-  for await (const results of runItems(program, inputs, (all) => execute(model, all, (step) => kept.has(step)))) {
+  const take = (item: number, results: readonly Uint8Array[]): void => {
     for (const [k, step] of steps.entries())
       if (item === items - 1 || isOfEachItem(program, k)) tensors[k]!.push(results[step]!.slice());
-    item++;
+  };
+  const blocks = new Blocks({ model, inputs }, execute);
+  let carried: Carried = new Map();
+  for (let item = 0; item < items;) {
+    const block = await blocks.next({ from: item, carried }, items);
+    if (block === undefined) {
+      const results = await execute(model, inputs.of(item, carried), (step) => kept.has(step));
+      carried = carriedTensors(program, (step) => results[step]!);
+      take(item++, results);
+    } else {
+      for (const each of block.items) take(item++, each.tensors);
+      ({ carried } = block);
+    }
   }
   return answered(tensors);
 }

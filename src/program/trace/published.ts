@@ -1,6 +1,7 @@
 import type { Hash } from "../merkle/hash.ts";
 import type { MerkleList } from "../merkle/list.ts";
 import { tensorTree } from "../merkle/tensor.ts";
+import { decodeOutput, encodedBytes, type OutputPlace } from "./openedOutput.ts";
 
 /** A tensor of a claim, named by item and step, with its length. */
 type TensorName = { claimId: Hash; item: number; step: number; bytes: number };
@@ -10,6 +11,15 @@ type TensorName = { claimId: Hash; item: number; step: number; bytes: number };
  * @returns the tensor's bytes, or undefined if there are none
  */
 export type TensorSource = (tensor: TensorName) => Promise<Uint8Array | undefined>;
+
+/** An output of a claim, by item and number. */
+type OutputName = { claimId: Hash; item: number; output: number };
+
+/**
+ * A source of a claim's outputs with their paths. Nothing that it returns is trusted.
+ * @returns the encoded output, at most `bytes` of it, or undefined if there is none
+ */
+export type OutputSource = (output: OutputName, bytes: number) => Promise<Uint8Array | undefined>;
 
 /** A tensor that a worker has committed to. */
 export type PublishedTensor = { bytes: Uint8Array; tree: MerkleList };
@@ -21,7 +31,7 @@ export type CommittedNode = { height: number; index: number; node: Hash };
  * The end of a source's pause, in `performance.now` milliseconds. While a watcher waits for a source, the clocks in the
  * watcher's games run.
  */
-const pausedUntil = new WeakMap<TensorSource, number>();
+const pausedUntil = new WeakMap<object, number>();
 
 /**
  * After an empty answer, a source pauses for this many times the answer's duration. Sources can therefore keep many
@@ -38,14 +48,42 @@ export async function publishedTensor(
   name: TensorName,
   committed: CommittedNode,
 ): Promise<PublishedTensor | undefined> {
+  return accepted(
+    source,
+    () => source(name),
+    (bytes) => {
+      const tree = bytes.length === name.bytes ? tensorTree(bytes) : undefined;
+      return tree?.node(committed.height, committed.index) === committed.node ? { bytes, tree } : undefined;
+    },
+  );
+}
+
+/**
+ * Asks a source for an output, and accepts the output only if the claim holds it.
+ * @returns undefined as `publishedTensor`
+ */
+export async function publishedOutput(
+  source: OutputSource,
+  name: OutputName,
+  place: OutputPlace,
+): Promise<Uint8Array | undefined> {
+  const ask = (): ReturnType<OutputSource> => source(name, encodedBytes(place));
+  return (await accepted(source, ask, (bytes) => decodeOutput(place, bytes)))?.bytes;
+}
+
+/** Asks a source unless it pauses, and lets it pause if the answer is not accepted. */
+async function accepted<T>(
+  source: object,
+  ask: () => Promise<Uint8Array | undefined>,
+  accept: (bytes: Uint8Array) => T | undefined,
+): Promise<T | undefined> {
   const asked = performance.now();
   if (asked < (pausedUntil.get(source) ?? 0)) return undefined;
-  const bytes = await source(name).catch(() => undefined);
+  const bytes = await ask().catch(() => undefined);
   const answered = performance.now();
-  const tree = bytes?.length === name.bytes ? tensorTree(bytes) : undefined;
-  if (bytes !== undefined && tree?.node(committed.height, committed.index) === committed.node) return { bytes, tree };
-  pausedUntil.set(source, answered + PAUSE_FACTOR * (answered - asked));
-  return undefined;
+  const result = bytes && accept(bytes);
+  if (result === undefined) pausedUntil.set(source, answered + PAUSE_FACTOR * (answered - asked));
+  return result;
 }
 
 /** The maximum time of a source's answer, in milliseconds. */
@@ -58,16 +96,25 @@ const TIMEOUT_MS = 10_000;
  */
 export const httpTensors =
   (url: string, timeoutMs = TIMEOUT_MS): TensorSource =>
-  async ({ claimId, item, step, bytes }) => {
-    const response = await fetch(`${url}/${claimId}/${item}/${step}`, { signal: AbortSignal.timeout(timeoutMs) });
-    if (!response.ok || response.body === null) return undefined;
-    const parts: Uint8Array[] = [];
-    let read = 0;
-    // Leaving the loop cancels the response.
-    for await (const part of response.body as AsyncIterable<Uint8Array>) {
-      read += part.length;
-      if (read > bytes) return undefined;
-      parts.push(part);
-    }
-    return new Uint8Array(Buffer.concat(parts));
-  };
+  ({ claimId, item, step, bytes }) =>
+    readUpTo(`${url}/${claimId}/${item}/${step}`, bytes, timeoutMs);
+
+/** Reads outputs over HTTP: `<url>/<claim id>/<item>/outputs/<output>`. @param url Without a slash at the end. */
+export const httpOutputs =
+  (url: string): OutputSource =>
+  ({ claimId, item, output }, bytes) =>
+    readUpTo(`${url}/${claimId}/${item}/outputs/${output}`, bytes, TIMEOUT_MS);
+
+async function readUpTo(address: string, bytes: number, timeoutMs: number): Promise<Uint8Array | undefined> {
+  const response = await fetch(address, { signal: AbortSignal.timeout(timeoutMs) });
+  if (!response.ok || response.body === null) return undefined;
+  const parts: Uint8Array[] = [];
+  let read = 0;
+  // Leaving the loop cancels the response.
+  for await (const part of response.body as AsyncIterable<Uint8Array>) {
+    read += part.length;
+    if (read > bytes) return undefined;
+    parts.push(part);
+  }
+  return new Uint8Array(Buffer.concat(parts));
+}

@@ -4,6 +4,14 @@ import type { RunInputs } from "./runInputs.ts";
 /** Tensors that an item takes from the item before, by input. */
 export type Carried = ReadonlyMap<number, Uint8Array>;
 
+/** What somebody expects items of a run to carry. A wrong guess costs time and changes nothing. */
+export type Guess = {
+  /** The checkpoints that are guessed. */
+  checkpoints: readonly number[];
+  /** What an item takes from the item before, by input; undefined where nothing is expected. */
+  of: (item: number) => Carried | undefined;
+};
+
 /** Executes one item. @returns the tensors of steps by their numbers: at least those of `keptSteps` */
 type ExecuteItem = (inputs: readonly Uint8Array[], item: number) => Promise<readonly Uint8Array[]>;
 

@@ -1,6 +1,6 @@
 /**
  * Text from a large decoder under one claim, on an embedded chain: compiled, compared with plain onnxruntime, executed
- * by a worker, final; drawn by seeds; and workers that leave layers out, refuted.
+ * by a worker, final; drawn by seeds; a prompt one by one and in blocks; and workers that leave layers out, refuted.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,6 +11,10 @@ import { checkDecoder } from "../../../src/native/plain/decoder/checkDecoder.ts"
 import { generate } from "../../../src/native/plain/decoder/generate.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import { knownProgram } from "../../../src/dispute/run/execution.ts";
+import { answerRun } from "../../../src/parties/tickets/answerRun.ts";
+import { RunInputs } from "../../../src/program/trace/runInputs.ts";
+import { executeRun } from "../../../src/runs/executeRun.ts";
+import type { Execute } from "../../../src/runs/execute.ts";
 import { FastExecutors } from "../../../src/runs/fastExecutors.ts";
 import { loadModel } from "../../../src/compiler/wraps/modelSpec.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
@@ -33,6 +37,9 @@ const values = readOptions({
 const { items, slots, "lie-items": lieItems } = values;
 const PROMPT = [11, 222, 3_333, 4];
 const DRAWING = { temperature: 0.8, topK: 50, topP: 0.95 };
+
+/** Tokens of the prompt that is executed in blocks. */
+const PROMPT_TOKENS = 48;
 
 const MIB = 2 ** 20;
 const seconds = (milliseconds: number): string => `${(milliseconds / 1_000).toFixed(1)} s`;
@@ -70,6 +77,7 @@ async function measure(path: string): Promise<void> {
   );
   const choices = await plainText(path, decoder, PROMPT, items);
   await drawn(model);
+  await inBlocks(model);
   await onChain(model, (exact) => agreement(exact, choices, difference));
 }
 
@@ -88,6 +96,32 @@ async function drawn(model: CompiledModel): Promise<void> {
   const same = first === again ? "the same" : "OTHER";
   const different = first === other ? "THE SAME" : "another";
   say(`drawn, ${lieItems} tokens, ${each} ms a token: seed 7 twice gives ${same} tokens, seed 8 ${different} text`);
+}
+
+/** A prompt's items one by one and in blocks: the second of two texts each, exact and committed. */
+async function inBlocks(model: CompiledModel): Promise<void> {
+  const prompt = Array.from({ length: Math.min(PROMPT_TOKENS, slots - 1) }, (_, k) => (7_919 * k + 13) % 30_000);
+  const length = { items: prompt.length, firstItem: 0 };
+  const inputs = new RunInputs(model.program.inputs, length, decoderInputs(model, { prompt }));
+  const executors = new FastExecutors({ threads: 1 });
+  const single: Execute = (...args) => executors.execute(...args);
+  const each = ([, milliseconds]: [unknown, number]): string => (milliseconds / prompt.length).toFixed(1);
+  for (const run of ["first", "second"]) {
+    const exact = [single, executors.execute].map(
+      (execute) => () => timed(() => answerRun({ model }, inputs, execute)),
+    );
+    const committed = [single, executors.execute].map(
+      (execute) => () => timed(() => executeRun(knownProgram(model), inputs, execute)),
+    );
+    const [oneByOne, together] = [await exact[0]!(), await exact[1]!()];
+    const [claim, claimTogether] = [await committed[0]!(), await committed[1]!()];
+    const isSame = oneByOne[0].root === together[0].root && claim[0].runRoot === claimTogether[0].runRoot;
+    say(
+      `prompt of ${prompt.length} tokens, ${run} time, ms a token: exact ${each(oneByOne)}, in blocks ${each(together)}; ` +
+        `committed ${each(claim)}, in blocks ${each(claimTogether)}; ${isSame ? "the same roots" : "OTHER ROOTS"}`,
+    );
+  }
+  await executors.close();
 }
 
 async function onChain(model: CompiledModel, judge: (tokens: readonly number[]) => string): Promise<void> {

@@ -1,0 +1,61 @@
+import { dtypeBytes } from "../../numerics/dtype.ts";
+import type { Program, ProgramInput, TensorRef } from "../../program/types.ts";
+import type { ExecutorOptions } from "../createExecutor.ts";
+import { stepNanoseconds } from "../plan/stepNanoseconds.ts";
+import { componentsOf } from "./components.ts";
+
+/**
+ * The items of a block, from long to short. Longer blocks gain little: weights are widened once a block, which takes as
+ * long as the products of some ten items.
+ */
+const LENGTHS = [32, 16];
+/** The most bytes that the tensors of a block take at a time, by estimate. */
+const BLOCK_BYTES = 2 ** 30;
+/** The largest share of the time in steps that items must take one after the other. */
+const MAX_CIRCLES = 0.5;
+
+/**
+ * Chooses the blocks in which an executor executes a program's items.
+ * @param guessed The checkpoints that are guessed.
+ * @returns undefined if blocks are not faster, or if there is no memory for them
+ */
+export function blocksOf(program: Program, guessed: readonly number[]): ExecutorOptions["blocks"] {
+  const { steps } = program;
+  const components = componentsOf(program, new Set(guessed));
+  const time = (of: readonly number[]): number => of.reduce((sum, s) => sum + stepNanoseconds(steps[s]!), 0);
+  const inCircles = components.filter(({ isCircle }) => isCircle).reduce((sum, each) => sum + time(each.steps), 0);
+  if (inCircles > MAX_CIRCLES * time(steps.map((_, s) => s))) return undefined;
+  const bytes = mostBytes(
+    program,
+    components.flatMap((each) => each.steps),
+  );
+  const longest = LENGTHS.find((length) => length * bytes <= BLOCK_BYTES);
+  if (longest === undefined) return undefined;
+  return { lengths: longest === LENGTHS.at(-1) ? [longest] : [LENGTHS.at(-1)!, longest], guessed };
+}
+
+/** The most bytes of an item's tensors that are needed at a time, if steps are executed in an order. */
+function mostBytes({ steps, inputs }: Program, order: readonly number[]): number {
+  const last = new Map<number, number>();
+  // What is the same for all items is computed once.
+  const same = new Set<number>();
+  const isSame = (ref: TensorRef): boolean =>
+    ref.kind === "step" ? same.has(ref.index) : ref.kind === "constant" || isShared(inputs[ref.index]!);
+  for (const s of order) if (steps[s]!.inputs.every(isSame)) same.add(s);
+  order.forEach((s, at) => {
+    last.set(s, at);
+    for (const ref of steps[s]!.inputs) if (ref.kind === "step") last.set(ref.index, at);
+  });
+  const ends: number[] = order.map(() => 0);
+  let [now, most] = [0, 0];
+  order.forEach((s, at) => {
+    const bytes = same.has(s) ? 0 : steps[s]!.count * dtypeBytes(steps[s]!.dtype);
+    now += bytes;
+    ends[last.get(s)!]! += bytes;
+    most = Math.max(most, now);
+    now -= ends[at]!;
+  });
+  return most;
+}
+
+const isShared = ({ source }: ProgramInput): boolean => source === undefined || source.kind === "shared";

@@ -1,0 +1,138 @@
+import { HASH_BYTES } from "../../program/merkle/sizes.ts";
+import { MerkleList } from "../../program/merkle/list.ts";
+import type { Carried } from "../../program/trace/runItems.ts";
+import type { Program } from "../../program/types.ts";
+import { checkInputs } from "../sources.ts";
+import type { CompiledModel } from "../../program/compiled.ts";
+import type { Machine, Operation } from "../machine.ts";
+import type { ProgramPlan } from "../plan/planProgram.ts";
+import type { HashJob } from "../threads/hashJob.ts";
+import type { SharedWork } from "../threads/splitWork.ts";
+import { writeTensor } from "../writeTensor.ts";
+import type { BlockPart } from "./blockProgram.ts";
+
+/** The items of a block that count: those whose inputs were the right ones. */
+export type BlockResult = {
+  items: readonly BlockItem[];
+  /** What the item behind them takes, by input. Empty without items. */
+  carried: Carried;
+  /** Whether a guess was wrong: then not all items count, perhaps none. */
+  isWrong: boolean;
+};
+
+/** An item of a block. */
+type BlockItem = {
+  /** The trace's list, if trees were asked for. */
+  list: MerkleList | undefined;
+  /** The tensors of the outputs' steps, by step, in memory of their own. */
+  tensors: readonly Uint8Array[];
+};
+
+/** The inputs of consecutive items. Carried tensors that nobody guesses are read of the first item alone. */
+export type BlockInputs = readonly (readonly Uint8Array[])[];
+
+/** An executor's means. */
+type Means = {
+  model: CompiledModel;
+  /** From small to large. */
+  parts: readonly BlockPart[];
+  guessed: readonly number[];
+  plan: ProgramPlan;
+  machine: Machine;
+  shared: SharedWork;
+  operations: readonly Operation[];
+};
+
+/** With fewer items than this part of a block, a smaller block is filled instead, or the items go one by one. */
+const FILLED = 0.6;
+
+/**
+ * Executes a block of items: as many of the given ones as fit. If a guess is wrong, the items before it are executed
+ * once more, if they are many: a shorter block ends with what the first wrong item must take.
+ * @param hashes Receives the items one over the other.
+ */
+export async function runBlock(means: Means, items: BlockInputs, hashes: HashJob | undefined): Promise<BlockResult> {
+  for (const inputs of items) checkInputs(means.model, inputs);
+  const { parts } = means;
+  if (parts.length === 0) return { items: [], carried: new Map(), isWrong: false };
+  const fitting = parts.findLast((part) => items.length >= FILLED * part.items) ?? parts[0]!;
+  const length = Math.min(items.length, fitting.items);
+  const block = await runPart(means, fitting, items.slice(0, length), hashes);
+  const { counted } = block;
+  if (counted === length) return { ...block, isWrong: false };
+  const shorter = parts.find((part) => part.items >= counted)!;
+  if (counted < FILLED * shorter.items) return { items: [], carried: new Map(), isWrong: true };
+  return { ...(await runPart(means, shorter, items.slice(0, counted), hashes)), isWrong: true };
+}
+
+/** One pass over a block. What it returns holds only if all items count. */
+async function runPart(
+  { model, guessed, plan, machine, shared, operations }: Means,
+  part: BlockPart,
+  items: BlockInputs,
+  hashes: HashJob | undefined,
+): Promise<Omit<BlockResult, "isWrong"> & { counted: number }> {
+  const { program } = model;
+  const { views, clock } = machine;
+  const last = items.length - 1;
+  part.inputs.forEach(({ index, isEach }, k) => {
+    const { dtype } = program.inputs[k]!;
+    const { address } = plan.inputs[index]!;
+    // The margin of an item's bytes is the beginning of the next one's: those are written later.
+    for (let item = 0; item < (isEach ? part.items : 1); item++) {
+      const bytes = items[Math.min(item, last)]![k]!;
+      writeTensor(machine, bytes, address + item * bytes.length, dtype);
+    }
+  });
+  // From this point, the inputs' bytes may be overwritten, except those that are guessed.
+  hashes?.begin();
+  const { checkpoints } = program;
+  const checkpointOf = new Map(checkpoints.map(({ step }, c) => [step, c]));
+  const guessOf = new Map(guessed.map((c) => [checkpoints[c]!.step, inputsFrom(program, c)]));
+  const outputs = new Set(program.outputs.map((c) => checkpoints[c]!.step));
+  const roots = items.map(() => new Uint8Array(checkpoints.length * HASH_BYTES));
+  const tensors = items.map((): Uint8Array[] => []);
+  const carried = new Map<number, Uint8Array>();
+  let counted = items.length;
+  for (let s = part.from; s < part.to; s++) {
+    const made = part.made.get(s);
+    const checkpoint = made && checkpointOf.get(made.step);
+    if (checkpoint !== undefined || !plan.optional.has(s)) {
+      const parts = shared.operationsOf(s);
+      const pending = parts === undefined ? operations[s]!() : shared.compute(s, parts);
+      if (pending !== undefined) await pending;
+    }
+    if (checkpoint === undefined) continue;
+    const { step, item: first, items: count } = made!;
+    const { address, bytes } = plan.tensors[s]!;
+    const size = bytes / Math.max(1, count);
+    const end = count === 0 ? items.length : Math.min(first + count, items.length);
+    let root: Uint8Array = new Uint8Array();
+    for (let item = first; item < end; item++) {
+      const tensor = views.part(count === 0 ? address : address + (item - first) * size, size);
+      if (hashes !== undefined) {
+        clock.enter("compare");
+        if (count > 0 || item === first) root = hashes.putAtOnce(checkpoint, tensor);
+        roots[item]!.set(root, checkpoint * HASH_BYTES);
+        clock.enter("other");
+      }
+      if (outputs.has(step)) tensors[item]![step] = Uint8Array.from(tensor);
+      if (item < last && guessOf.get(step)?.some((k) => !areEqual(items[item + 1]![k]!, tensor)) === true)
+        counted = Math.min(counted, item + 1);
+      if (item === last && counted === items.length)
+        for (const k of inputsFrom(program, checkpoint)) carried.set(k, Uint8Array.from(tensor));
+    }
+  }
+  hashes?.end();
+  const results = items.map((_, item): BlockItem => ({
+    list: hashes && new MerkleList(roots[item]!),
+    tensors: tensors[item]!,
+  }));
+  return { items: results, carried, counted };
+}
+
+/** The inputs that are carried from a checkpoint. */
+const inputsFrom = ({ inputs }: Program, checkpoint: number): number[] =>
+  inputs.flatMap(({ source }, k) => (source?.kind === "carried" && source.checkpoint === checkpoint ? [k] : []));
+
+const areEqual = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;

@@ -1,0 +1,138 @@
+import { expect } from "chai";
+import { createExecutor, type Executor, type ExecutorOptions } from "../../../src/executor/createExecutor.ts";
+import { SuccessiveTrees } from "../../../src/executor/successiveTrees.ts";
+import type { MerkleList } from "../../../src/program/merkle/list.ts";
+import type { RunInputs } from "../../../src/program/trace/runInputs.ts";
+import { carriedTensors, type Carried } from "../../../src/program/trace/runItems.ts";
+import { Trace } from "../../../src/program/trace/trace.ts";
+import type { CompiledModel } from "../../../src/program/compiled.ts";
+import { AT_LENGTH } from "../../../testkit/atLength.ts";
+import { randomRun } from "../../../testkit/programs/randomRun.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
+
+type Run = { model: CompiledModel; inputs: RunInputs };
+/** An item executed alone: root of the trace, tensors, carried tensors for the next item. */
+type Item = { root: string; tensors: readonly Uint8Array[]; carried: Carried };
+
+const checkpointsOf = ({ program }: CompiledModel): Set<number> => new Set(program.checkpoints.map(({ step }) => step));
+
+async function oneByOne({ model, inputs }: Run, executor: Executor): Promise<Item[]> {
+  const all: Item[] = [];
+  const kept = checkpointsOf(model);
+  for (let item = 0; item < inputs.length.items; item++) {
+    const trees = new Map<number, MerkleList>();
+    const given = inputs.of(item, all.at(-1)?.carried);
+    const { tensors } = await executor.run(given, { keep: (step) => kept.has(step), trees });
+    const own = tensors.map((tensor) => Uint8Array.from(tensor));
+    const carried = carriedTensors(model.program, (step) => own[step]!);
+    all.push({ root: new Trace(model.program, own, trees).root, tensors: own, carried });
+  }
+  return all;
+}
+
+/** Executes a run in blocks and compares each item. @returns how many blocks were executed, and wrong guesses */
+async function compareBlocks(
+  { model, inputs }: Run,
+  executor: Executor,
+  right: readonly Item[],
+  {
+    length,
+    guessed,
+    guess,
+  }: { length: number; guessed: readonly number[]; guess: (item: number, carried: Carried) => Carried },
+): Promise<{ blocks: number; wrong: number }> {
+  const { items } = inputs.length;
+  const trees = new SuccessiveTrees();
+  const isGuessed = (input: number): boolean => {
+    const { source } = model.program.inputs[input]!;
+    return source?.kind === "carried" && guessed.includes(source.checkpoint);
+  };
+  let carried: Carried = new Map();
+  const counts = { blocks: 0, wrong: 0 };
+  for (let item = 0; item < items;) {
+    const block = Array.from({ length: Math.min(length, items - item) }, (_, k) => {
+      const taken = k === 0 ? carried : guess(item + k, right[item + k - 1]!.carried);
+      return inputs.of(item + k, k === 0 ? taken : new Map([...taken].filter(([input]) => isGuessed(input))));
+    });
+    const result = await executor.runBlock(block, trees);
+    counts.wrong += Number(result.isWrong);
+    if (result.items.length === 0) {
+      carried = right[item++]!.carried;
+      continue;
+    }
+    counts.blocks++;
+    result.items.forEach(({ list, tensors }, k) => {
+      const expected = right[item + k]!;
+      expect(list!.root, `item ${item + k}`).to.equal(expected.root);
+      for (const output of model.program.outputs) {
+        const { step } = model.program.checkpoints[output]!;
+        expect(Buffer.compare(tensors[step]!, expected.tensors[step]!), `item ${item + k}, step ${step}`).to.equal(0);
+      }
+    });
+    item += result.items.length;
+    for (const [input, bytes] of right[item - 1]!.carried)
+      expect(Buffer.compare(result.carried.get(input)!, bytes), `carried ${input} after ${item - 1}`).to.equal(0);
+    carried = result.carried;
+  }
+  return counts;
+}
+
+const RIGHT = (_: number, carried: Carried): Carried => carried;
+/** A guess with one bit wrong at some items. */
+const wrongAt =
+  (isWrong: (item: number) => boolean) =>
+  (item: number, carried: Carried): Carried =>
+    new Map(
+      [...carried].map(([input, bytes]) => {
+        const copy = Uint8Array.from(bytes);
+        if (isWrong(item)) copy[item % copy.length]! ^= 1;
+        return [input, copy];
+      }),
+    );
+
+const VARIANTS: Record<string, ExecutorOptions> = {
+  oneThread: { threads: 1 },
+  allThroughTheEngine: { threads: 1, minEngineWork: 0, chunkElements: 40 },
+  twoThreads: { threads: 2, minSplit: 0, evenly: true },
+};
+
+const LENGTHS = [1, 2, 3, 7];
+const ITEMS = 7;
+const RUNS = AT_LENGTH ? 40 : 3;
+
+describe("items of a run in blocks", function () {
+  this.timeout(120_000);
+
+  for (const [name, options] of Object.entries(VARIANTS))
+    it(`${name}_randomRuns_haveTheRootsOfItemsOneByOne`, async () => {
+      const prng = new Prng(41);
+      const counts = { blocks: 0, wrong: 0 };
+      for (let n = 0; n < RUNS; n++) {
+        const run = randomRun(prng, 8, ITEMS);
+        const { inputs, checkpoints } = run.model.program;
+        const isCarried = (c: number): boolean =>
+          inputs.some(({ source }) => source?.kind === "carried" && source.checkpoint === c);
+        const guessed = [...checkpoints.keys()].filter((c) => isCarried(c) && prng.below(2) === 0);
+        const executor = await createExecutor(run.model, { ...options, blocks: { lengths: LENGTHS, guessed } });
+        const right = await oneByOne(run, executor);
+        const compare = async (length: number, guess: typeof RIGHT): Promise<void> => {
+          const found = await compareBlocks(run, executor, right, { length, guessed, guess });
+          counts.blocks += found.blocks;
+          counts.wrong += found.wrong;
+        };
+        for (const length of [...LENGTHS, 5]) {
+          await compare(length, RIGHT);
+          await compare(
+            length,
+            wrongAt((item) => item % 4 === 3),
+          );
+        }
+        await compare(
+          ITEMS,
+          wrongAt(() => true),
+        );
+        await executor.close();
+      }
+      expect(Math.min(counts.blocks, counts.wrong)).to.be.greaterThan(0);
+    });
+});

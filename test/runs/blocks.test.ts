@@ -1,0 +1,175 @@
+import { expect } from "chai";
+import type { Carried, Guess } from "../../src/program/trace/runItems.ts";
+import { answerRun } from "../../src/parties/tickets/answerRun.ts";
+
+import { keptSteps } from "../../src/program/trace/runItems.ts";
+import { fromHash } from "../../src/program/merkle/hash.ts";
+import { carriedFrom } from "../../src/dispute/run/runExecution.ts";
+import { tokensGuess } from "../../src/compiler/wraps/decoderInputs.ts";
+import { blocksOf } from "../../src/executor/blocks/blocksOf.ts";
+import type { Execute } from "../../src/runs/execute.ts";
+import { FastExecutors } from "../../src/runs/fastExecutors.ts";
+import { runProgram } from "../../testkit/programs/runProgram.ts";
+import { executeItems, executeRun, executeStretch } from "../../src/runs/executeRun.ts";
+import {
+  blockedText,
+  countedExecute,
+  TEXT_BLOCK,
+  TEXT_ITEMS,
+  type BlockedText,
+  type CountedExecute,
+} from "../../testkit/decoders/blockedText.ts";
+import { gpt2Decoder } from "../../testkit/models/exports/language.ts";
+import { halfDecoder } from "../../testkit/models/halfDecoder.ts";
+import { LLAMA_TINY, llama } from "../../testkit/models/llama.ts";
+
+const PROMPT = [7, 20, 2, 9, 4, 11, 7, 20, 2, 8, 1];
+
+const MODELS: Readonly<Record<string, () => Uint8Array>> = {
+  gpt2: () => gpt2Decoder("input").bytes,
+  llamaOfFourBits: () => llama(LLAMA_TINY),
+  halves: () => halfDecoder(),
+};
+
+describe("runs in blocks", function () {
+  this.timeout(120_000);
+
+  for (const [name, bytes] of Object.entries(MODELS))
+    it(`${name}_promptInBlocks_hasTheRootsOfItemsOneByOne`, async () => {
+      const { program, inputs, executor, step } = await blockedText(bytes(), PROMPT);
+      const alone = countedExecute(executor, false);
+      const [expected, heard]: [Buffer[], Buffer[]] = [[], []];
+      const right = await executeRun(program, inputs, alone.execute, {}, (_, { tensor }) =>
+        expected.push(Buffer.from(tensor(step))),
+      );
+      const together = countedExecute(executor);
+      const run = await executeRun(program, inputs, together.execute, {}, (item, { tensor }) => {
+        expect(item).to.equal(heard.length);
+        heard.push(Buffer.from(tensor(step)));
+      });
+      expect(run.runRoot).to.equal(right.runRoot);
+      expect(run.answer.root).to.equal(right.answer.root);
+      expect(heard).to.deep.equal(expected);
+      expect([alone.counts.singles, together.counts.singles]).to.deep.equal([TEXT_ITEMS, TEXT_ITEMS - TEXT_BLOCK]);
+      // A game about an item of the prompt, and one about an item behind it.
+      for (const item of [5, 12]) {
+        await executeItems(run, [item], countedExecute(executor).execute);
+        await executeItems(right, [item], alone.execute);
+        expect(run.item(item).trace.root).to.equal(right.item(item).trace.root);
+      }
+      const answers = [countedExecute(executor), countedExecute(executor, false)].map(({ execute }) =>
+        answerRun(program, inputs, execute),
+      );
+      const [ours, theirs] = await Promise.all(answers);
+      expect(ours).to.deep.equal(theirs);
+      await executor.close();
+    });
+
+  it("stretch_withAPartOfThePrompt_isInBlocks", async () => {
+    const { program, inputs, executor } = await blockedText(llama(LLAMA_TINY), PROMPT);
+    const run = await executeRun(program, inputs, countedExecute(executor, false).execute);
+    await executeItems(run, [1], countedExecute(executor, false).execute);
+    const taken = carriedFrom(run.item(1));
+    const counted = countedExecute(executor);
+    const steps = [...keptSteps(program.model.program)].sort((a, b) => a - b);
+    const { roots } = await executeStretch({ program, inputs: inputs.part(2, 10, taken), steps }, counted.execute);
+    const expected = Array.from({ length: 10 }, (_, k) => fromHash(run.list.node(0, 2 + k)));
+    expect(Buffer.compare(roots.subarray(0, 320), Buffer.concat(expected))).to.equal(0);
+    expect(counted.counts).to.deep.equal({ singles: 2, blocks: 1, wrong: 0 });
+    await executor.close();
+  });
+
+  it("fastExecutors_executePromptsInBlocks_alsoAfterItemsByThemselves", async () => {
+    const { program, inputs, executor } = await blockedText(llama(LLAMA_TINY), PROMPT);
+    const right = await executeRun(program, inputs, countedExecute(executor, false).execute);
+    await executor.close();
+    const executors = new FastExecutors({ threads: 1 });
+    // The executor for single items comes first, and is replaced.
+    const { block } = executors.execute;
+    const single: Execute = (...args) => executors.execute(...args);
+    for (const execute of [single, executors.execute, executors.execute])
+      expect((await executeRun(program, inputs, execute)).runRoot).to.equal(right.runRoot);
+    const { items, isWrong } = await block!({
+      model: program.model,
+      items: Array.from({ length: PROMPT.length }, (_, item) =>
+        inputs.of(item, tokensGuess(program.model, inputs)!.of(item)),
+      ),
+      guessed: [program.model.program.outputs[0]!],
+    });
+    expect([items.length, isWrong]).to.deep.equal([PROMPT.length, false]);
+    await executors.close();
+  });
+
+  it("programThatIsOneCircle_hasNoBlocks", () => {
+    const { program } = runProgram().model;
+    expect(blocksOf(program, [])).to.equal(undefined);
+    // Where the carried tensor is guessed, no circle is left.
+    expect(blocksOf(program, [1])).to.deep.equal({ lengths: [16, 32], guessed: [1] });
+  });
+
+  describe("guesses", () => {
+    let text: BlockedText;
+    let right: string;
+    /** What each item takes from the item before, of the guessed input. */
+    const taken: Uint8Array[] = [];
+    let checkpoint: number;
+
+    before(async () => {
+      text = await blockedText(gpt2Decoder("input").bytes, PROMPT.slice(0, 2));
+      const { model } = text.program;
+      checkpoint = model.program.outputs[0]!;
+      const run = await executeRun(
+        text.program,
+        text.inputs,
+        countedExecute(text.executor, false).execute,
+        {},
+        (item, of) => {
+          taken[item + 1] = Uint8Array.from(of.tensor(text.step));
+        },
+      );
+      right = run.runRoot;
+    });
+
+    after(() => text.executor.close());
+
+    async function withGuess(of: (item: number) => Uint8Array | undefined): Promise<CountedExecute["counts"]> {
+      const counted = countedExecute(text.executor);
+      const expected = (item: number): Carried | undefined => {
+        const bytes = of(item);
+        return bytes && new Map([[text.input, bytes]]);
+      };
+      const guess: Guess = { checkpoints: [checkpoint], of: expected };
+      const run = await executeRun(text.program, text.inputs, counted.execute, { guess });
+      expect(run.runRoot).to.equal(right);
+      return counted.counts;
+    }
+
+    it("right_executeTheTextInBlocks", async () => {
+      expect((await withGuess((item) => taken[item])).singles).to.equal(TEXT_ITEMS - TEXT_BLOCK);
+    });
+
+    it("wrongAtEachPlace_changeNoBit", async () => {
+      let found = 0;
+      for (let place = 1; place < TEXT_ITEMS; place++) {
+        const wrong = Uint8Array.from(taken[place]!);
+        wrong[(8 * place) % wrong.length]! ^= 1;
+        found += (await withGuess((item) => (item === place ? wrong : taken[item]))).wrong;
+      }
+      expect(found).to.equal(TEXT_BLOCK - 1);
+    });
+
+    it("shortLongMissingAndHostile_changeNoBit", async () => {
+      const edges: readonly ((bytes: Uint8Array) => Uint8Array | undefined)[] = [
+        (bytes) => bytes.subarray(1),
+        (bytes) => new Uint8Array(bytes.length + 8),
+        () => new Uint8Array(),
+        () => undefined,
+        // Tokens that no vocabulary has.
+        (bytes) => new Uint8Array(bytes.length).fill(0xff),
+        (bytes) => new Uint8Array(bytes.length).fill(0x80),
+      ];
+      for (const edge of edges)
+        for (const place of [1, 7, 9]) await withGuess((item) => (item < place ? taken[item] : edge(taken[item]!)));
+    });
+  });
+});
