@@ -118,6 +118,10 @@ export const WORDS: Record<string, Record<string, Word>> = {
       about: "money and record",
       related: ["status --account ADDRESS"],
       commands: {
+        key: {
+          about: "write a keystore file: a new key, or one that exists",
+          load: async () => (await import("../commands/account/key.ts")).keyCommand,
+        },
         deposit: {
           about: "move stake asset into the vault, as credit",
           load: async () => (await import("../commands/account/deposit.ts")).depositCommand,
