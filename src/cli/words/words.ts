@@ -177,8 +177,14 @@ export const WORDS: Record<string, Record<string, Word>> = {
   },
   Markets: {
     devnet: {
-      about: "start a market on this machine, with a worker and a watcher",
+      about: "start a market on this machine, to try things",
       load: async () => (await import("../commands/devnet.ts")).devnetCommand,
+      commands: {
+        demo: {
+          about: "play a story: an honest job, then a cheating worker",
+          load: async () => (await import("../commands/demo.ts")).demoCommand,
+        },
+      },
     },
     deploy: {
       about: "deploy a market",
