@@ -35,9 +35,9 @@ library Floats {
     function bitsAt(bytes calldata tensor, uint256 index) internal pure returns (uint32) {
         uint256 numbers = tensor.length / WIDTH;
         require(index < numbers, NoSuchNumber(index, numbers));
-        uint256 at = index * WIDTH;
+        uint256 place = index * WIDTH;
         uint32 bits = 0;
-        for (uint256 k = WIDTH; k > 0; --k) bits = (bits << 8) | uint8(tensor[at + k - 1]);
+        for (uint256 k = WIDTH; k > 0; --k) bits = (bits << 8) | uint8(tensor[place + k - 1]);
         return bits;
     }
 
