@@ -142,14 +142,14 @@ function words(
   const list = modelsFile ?? "models.json";
   const ownWorker = [
     `export REFUTE_PRIVATE_KEY=${own.key}`,
-    `refute device dongle my-device --manufacturer ${shellWord(manufacturer)}`,
-    "refute device attest --dongle my-device/dongle.sock",
+    `refute device dongle dongle --manufacturer ${shellWord(manufacturer)}`,
+    "refute device attest --dongle dongle/dongle.sock",
     `refute account deposit ${stake} --wrap`,
     `refute account stake ${stake}`,
     ...(modelsFile === undefined && specs.length > 0
       ? [`echo ${shellWord(JSON.stringify(specs.map(modelEntry)))} > ${list}`]
       : []),
-    `refute worker --models ${shellWord(list)} --dongle my-device/dongle.sock`,
+    `refute worker --models ${shellWord(list)} --dongle dongle/dongle.sock`,
   ];
   const value = { ready: true, account: user.address, env, addressFile, models, next };
   return { env, next, ownWorker, value: { ...value, manufacturer, ownWorker: { account: own.address, commands: ownWorker } } };

@@ -103,7 +103,7 @@ describe("refute devnet", function () {
     ]);
   });
 
-  itInTime("ownWorker_itsDeviceIsEndorsedByTheFile_andItsModelsAreThoseOfTheDevnet", async () => {
+  itInTime("ownWorker_itsDeviceIsEndorsedByTheFile_andItsModelsAreThoseOfTheDevnet", () => {
     const { account, commands } = ready.ownWorker;
     const [key, dongle, , deposit, stake, list, worker] = commands;
     expect(privateKeyToAddress(key!.split("=")[1] as Hex)).to.equal(account);

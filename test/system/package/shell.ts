@@ -7,7 +7,7 @@ const READY = /Ctrl-C stops|^socket |self test passed|Local: /m;
 /** Programs that run on, in a terminal of their own. */
 const RUNS_ON = /^(npx )?refute (devnet|device dongle|worker)\b|^npm run (devnet|page)\b/;
 /** Milliseconds until such a program must be ready, and until it must have ended. */
-const [READY_MS, END_MS] = [180_000, 20_000];
+const [READY_MS, END_MS] = [400_000, 20_000];
 /** The devnet's words before the commands of another account. */
 const OTHERS = /^A worker of your own/m;
 
