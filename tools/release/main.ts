@@ -34,7 +34,7 @@ function check(): void {
   report([...problems, ...nameProblems()]);
 }
 
-/** Prints what the registry knows of the package's name. @returns The problem with it, if there is one */
+/** Prints what the registry knows of the package's name. @returns The problem with the name; none for a free name */
 function nameProblems(): string[] {
   const { kind, what } = judgeName(name, Object.keys(bin)[0]!, viewOf(name));
   if (kind === "anothers") return [what];

@@ -2,14 +2,14 @@
 import { spawnSync } from "node:child_process";
 
 /** What `npm view NAME bin --json` gave. */
-export type View = { status: number | null; stdout: string };
+type View = { status: number | null; stdout: string };
 
 /** Asks the registry. */
 export const viewOf = (name: string): View =>
   spawnSync("npm", ["view", name, "bin", "--json"], { encoding: "utf8", shell: process.platform === "win32" });
 
 /** A name that may be published, one that may not, or one that nobody could look up, with the reason in words. */
-export type NameVerdict = { kind: "free" | "ours" | "anothers" | "unknown"; what: string };
+type NameVerdict = { kind: "free" | "ours" | "anothers" | "unknown"; what: string };
 
 /**
  * Judges a name. Our package is the one with our command: a package without the command is somebody else's.

@@ -152,7 +152,12 @@ function words(
     `refute worker --models ${shellWord(list)} --dongle dongle/dongle.sock`,
   ];
   const value = { ready: true, account: user.address, env, addressFile, models, next };
-  return { env, next, ownWorker, value: { ...value, manufacturer, ownWorker: { account: own.address, commands: ownWorker } } };
+  return {
+    env,
+    next,
+    ownWorker,
+    value: { ...value, manufacturer, ownWorker: { account: own.address, commands: ownWorker } },
+  };
 }
 
 /** Returns the flags for a job's inputs: for a decoder a prompt; else a file for each required input. */

@@ -2,7 +2,7 @@ import type { Address, Hex } from "viem";
 import type { Session } from "../../chain/market/session.ts";
 
 /** A chain with the protocol on it, as the scenes use it. */
-export type DemoChain = {
+type DemoChain = {
   market: Address;
   /** Opens a session for a new account with 100 ether; `wrappedEther` is the wrapped part. */
   newSession: (wrappedEther?: bigint) => Promise<Session>;
