@@ -41,9 +41,9 @@ describe("MockMarket, and the contract of docs/sdk.md", () => {
     await market.write.approve([oracle.address, 5n * FEE]);
     const ask = async (changes: Partial<typeof REQUEST> = {}): Promise<Hex> => {
       const request = { ...REQUEST, ...changes };
-      const { result } = await oracle.simulate.ask([request], { account: asker!.account });
       await oracle.write.ask([request]);
-      return result;
+      const [asked] = await oracle.getEvents.Asked();
+      return asked!.args.jobId!;
     };
     const reverts = (sent: Promise<unknown>, of: object, name: string) =>
       viem.assertions.revertWithCustomError(sent, of as never, name as never);
