@@ -34,6 +34,10 @@ export function makeManufacturer(path: string): Hex {
   return manufacturerId(key);
 }
 
+/** Writes a known manufacturer's file, or replaces a file. @param privateKey PKCS #8 PEM. @throws StandInFileError */
+export const keepManufacturer = (path: string, privateKey: string): void =>
+  replaceFile(path, { standIn: "manufacturer", privateKey });
+
 /** The manufacturer of a file of `makeManufacturer`. @throws StandInFileError */
 export function openManufacturer(path: string): SoftwareManufacturer {
   const { privateKey } = readStandIn(path, manufacturerSchema, "manufacturer");

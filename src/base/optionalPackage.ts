@@ -34,7 +34,9 @@ function missing(cause: unknown, names: readonly string[], purpose: string): Mis
   const name = names.find((known) => new RegExp(`^Cannot find (package|module) '${known}['/]`).test(message));
   if (name === undefined) return undefined;
   const wanted = names.map((known) => `${known}@${versionOf(known)}`).join(" ");
-  return new MissingPackageError(`${purpose} needs the package ${name}: npm install ${wanted}`, { cause });
+  // The package's own script would download gigabytes for GPUs, and an install without a network would fail.
+  const install = names.includes("onnxruntime-node") ? "npm install --ignore-scripts" : "npm install";
+  return new MissingPackageError(`${purpose} needs the package ${name}: ${install} ${wanted}`, { cause });
 }
 
 /** The version that Refute is tested with. */

@@ -41,10 +41,15 @@ export async function loadAccount(source: KeySource): Promise<LocalAccount> {
   if (key === undefined || key === "") {
     throw new KeyError("no key: give --keystore FILE (a keystore V3 file) or --signer URL, or set REFUTE_PRIVATE_KEY");
   }
+  return accountOfKey(key, "REFUTE_PRIVATE_KEY");
+}
+
+/** The account of a private key as text. @param source Of the key, for the message. @throws KeyError */
+export function accountOfKey(key: string, source: string): PrivateKeyAccount {
   if (!isHex(key) || key.length !== 66) {
-    throw new KeyError("REFUTE_PRIVATE_KEY is not a private key: expected 0x and 64 hexadecimal digits");
+    throw new KeyError(`${source} is not a private key: expected 0x and 64 hexadecimal digits`);
   }
-  return account(key, "REFUTE_PRIVATE_KEY");
+  return account(key, source);
 }
 
 async function fromKeystore(path: string, password: () => string | Promise<string>): Promise<PrivateKeyAccount> {
@@ -72,12 +77,18 @@ function account(key: `0x${string}`, source: string): PrivateKeyAccount {
   }
 }
 
-async function ask(prompt: (() => Promise<string>) | undefined): Promise<string> {
-  if (prompt !== undefined) return prompt();
-  if (!process.stdin.isTTY) throw new KeyError("no password: set REFUTE_KEYSTORE_PASSWORD or run on a terminal");
+const ask = (prompt: (() => Promise<string>) | undefined): Promise<string> =>
+  prompt?.() ?? askHidden("Keystore password", "no password: set REFUTE_KEYSTORE_PASSWORD or run on a terminal");
+
+/**
+ * Asks for a secret on the terminal, which does not show the answer.
+ * @param absent The message if there is no terminal. @throws KeyError then
+ */
+export async function askHidden(question: string, absent: string): Promise<string> {
+  if (!process.stdin.isTTY) throw new KeyError(absent);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    process.stderr.write("Keystore password (not shown): ");
+    process.stderr.write(`${question} (not shown): `);
     // Muting readline's output switches echo off.
     (terminal as unknown as { _writeToOutput: () => void })._writeToOutput = () => {};
     return await terminal.question("");

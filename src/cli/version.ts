@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
  */
 export function version(folder = import.meta.dirname): string {
   const found = packageIn(folder);
-  if (found?.name === "refute") return found.version;
+  if (found?.name === "refute-ml") return found.version;
   const parent = dirname(folder);
   return parent === folder ? "unknown" : version(parent);
 }

@@ -1,4 +1,4 @@
-/** `refute/abi`: the ABIs of the contracts, typed for viem. */
+/** `refute-ml/abi`: the ABIs of the contracts, typed for viem. */
 export { disputeGameAbi } from "../chain/abi/disputeGame.ts";
 export { errorsAbi } from "../chain/abi/errors.ts";
 export { jobMarketAbi } from "../chain/abi/jobMarket.ts";

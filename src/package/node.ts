@@ -1,4 +1,4 @@
-/** `refute/node`: compiling, executing, and running a worker or a watcher, in Node. */
+/** `refute-ml/node`: compiling, executing, and running a worker or a watcher, in Node. */
 export { compile, type CompileOptions } from "../compiler/compile.ts";
 export {
   createExecutor,

@@ -1,4 +1,4 @@
-/** `refute/sdk`: what requesters of results need, in Node. */
+/** `refute-ml/sdk`: what requesters of results need, in Node. */
 export * from "./requester.ts";
 export { loadProgram } from "../parties/requester/loadProgram.ts";
 export { readAddressFile } from "../chain/market/readAddressFile.ts";

@@ -6,6 +6,7 @@ import { erc20Abi, parseEther, zeroAddress, type Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
 import { holdDevice } from "../../src/attestation/heldDevice.ts";
 import { startLocalChain, type LocalChain } from "../../src/deploy/demo/localChain.ts";
+import { giveAsset } from "../../src/deploy/devnet/parties.ts";
 import { refute } from "./refute.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 
@@ -98,6 +99,17 @@ describe("refute, a worker's account over HTTP", function () {
       "credit 0.75 WETH, staked 2.5 WETH, locked 0 WETH",
     );
     expect(await tokensOf(OTHER)).to.equal(parseEther("1.25"));
+  });
+
+  it("depositWithWrap_takesFromCoinsWhatTheTokensLack", async () => {
+    const { key, says, refused } = await operator();
+    await refused("SHORT_OF_FUNDS", "account", "deposit", "7");
+    expect(await says("account", "deposit", "7", "--wrap")).to.equal("credit 7, staked 0, locked 0");
+    expect(await tokensOf(privateKeyToAddress(key))).to.equal(0n);
+    // Tokens that suffice are taken alone.
+    await chain.sessionOf(key).then((session) => giveAsset(session, parseEther("2")));
+    expect(await says("account", "deposit", "1", "--wrap")).to.equal("credit 8, staked 0, locked 0");
+    expect(await tokensOf(privateKeyToAddress(key))).to.equal(parseEther("1"));
   });
 
   it("attestedAgain_aDevicesFolderGoesOnCounting_andShowsNoKey", async function () {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -6,6 +6,7 @@ import { encryptKeystoreJson } from "ethers";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { KeyError } from "../../src/cli/errors.ts";
 import { loadAccount } from "../../src/cli/keys.ts";
+import { refute } from "./refute.ts";
 
 describe("loadAccount", function () {
   const key = generatePrivateKey();
@@ -43,6 +44,55 @@ describe("loadAccount", function () {
 
   it("wrongPassword_isRefused", async function () {
     await refused(loadAccount({ keystore, env: { REFUTE_KEYSTORE_PASSWORD: "wrong" } }), /password does not open/);
+  });
+
+  describe("refute account key", function () {
+    const env = { REFUTE_KEYSTORE_PASSWORD: "a password", REFUTE_PRIVATE_KEY: key };
+    const at = (name: string): string => join(folder, name);
+
+    it("importedKey_isTheOneThatTheKeystoreOpens_forItsOwnerOnly_andIsNeverShown", async () => {
+      const made = await refute(["account", "key", "import", at("imported.json"), "--json"], env);
+      expect(JSON.parse(made.stdout)).to.deep.equal({ account: address, keystore: at("imported.json") });
+      expect(made.output).to.not.contain(key.slice(2));
+      expect(statSync(at("imported.json")).mode & 0o777).to.equal(0o600);
+      const loaded = await loadAccount({ keystore: at("imported.json"), env });
+      expect(loaded.address).to.equal(address);
+      // The only copy of a key is not replaced.
+      const before = readFileSync(at("imported.json"), "utf8");
+      for (const how of ["new", "import"]) {
+        const again = await refute(["account", "key", how, at("imported.json")], env);
+        expect([again.status, again.output]).to.deep.equal([
+          2,
+          `refute: ${at("imported.json")} exists, and is not replaced: it may hold the only copy of a key; ` +
+            "name a new file [KEY]",
+        ]);
+      }
+      expect(readFileSync(at("imported.json"), "utf8")).to.equal(before);
+    });
+
+    it("newKey_isAnother_andItsAddressIsSaid", async () => {
+      const made = await refute(["account", "key", "new", at("new.json")], env);
+      const { address: own } = await loadAccount({ keystore: at("new.json"), env });
+      expect(own).to.not.equal(address);
+      expect(made.stdout).to.equal(`account ${own}\nkeystore ${at("new.json")}`);
+    });
+
+    it("whatCannotBeUsed_isRefused_andNothingIsWritten", async () => {
+      const cases: [string[], Record<string, string>, RegExp][] = [
+        [["import", at("none.json")], { ...env, REFUTE_PRIVATE_KEY: "0x12" }, /64 hexadecimal digits \[KEY\]$/],
+        [["import", at("none.json")], { ...env, REFUTE_PRIVATE_KEY: "" }, /no key: set REFUTE_PRIVATE_KEY/],
+        [["new", at("none.json")], { REFUTE_KEYSTORE_PASSWORD: "" }, /the password is empty/],
+        [["new", join(folder, "absent", "none.json")], env, /cannot be written/],
+        [["import", key], env, /this is a key, not a file/],
+        [["export", at("none.json")], env, /new or import \[USAGE\]$/],
+      ];
+      for (const [args, given, message] of cases) {
+        const { status, output } = await refute(["account", "key", ...args], given);
+        expect([status, output]).to.satisfy(([code, text]: [number, string]) => code === 2 && message.test(text));
+        expect(output).to.not.contain(key.slice(2));
+        expect(existsSync(at("none.json"))).to.equal(false);
+      }
+    });
   });
 
   it("noKeyBadKeyNoKeystore_areRefused_withoutShowingTheKey", async function () {

@@ -30,7 +30,7 @@ describe("code on pages for users", function () {
       ...{ strict: true, noEmit: true, skipLibCheck: true, allowImportingTsExtensions: true, types: ["node"] },
       ...{ target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext },
       moduleResolution: ts.ModuleResolutionKind.Bundler,
-      paths: { "refute/*": [resolve("src/package/*.ts")] },
+      paths: { "refute-ml/*": [resolve("src/package/*.ts")] },
     };
     const host = ts.createCompilerHost(options);
     const onDisk = ts.createCompilerHost(options);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { refute } from "../cli/refute.ts";
 import { choose } from "../../tools/choose.ts";
 import { PROGRAMS, type Script } from "../../tools/programs.ts";
@@ -38,6 +38,26 @@ describe("commands on the pages", () => {
       const flags = words.flatMap((word) => /^\[?(--[a-z][a-z0-9-]*)/.exec(word)?.[1] ?? []);
       const has = (flag: string): boolean => new RegExp(`${flag}(?![a-z0-9-])`).test(help);
       return flags.filter((flag) => !has(flag)).map((flag) => `${page}: ${name} has no ${flag}`);
+    });
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it("installs_andImports_nameThisPackage", () => {
+    const { name } = JSON.parse(readFileSync("package.json", "utf8")) as { name: string };
+    const files = [
+      ...["README.md", "SECURITY.md", "package.json", ...globSync("{docs,operations}/**/*.{md,yaml}")],
+      ...globSync("{examples,src,web,test/system/package/projects}/**/*.{md,ts,tsx,sol,json,js,mjs}"),
+      "operations/docker/Dockerfile",
+    ].filter((file) => !file.includes("node_modules"));
+    const wrong = files.flatMap((file) => {
+      const text = readFileSync(file, "utf8");
+      const installs = [...text.matchAll(/\bnpm (?:install|i|add|view) ([^\n`";#]*)/g)].flatMap(([, words]) =>
+        words!.split(" ").filter((word) => /^(?:\S*\/)?refute(?![-\w]*\/)/.test(word)),
+      );
+      const packages = installs.map((word) => /refute[-a-z]*(?=[-@*]|$)/.exec(word)![0].replace(/-$/, ""));
+      const imports = [...text.matchAll(/(?:from|import\() ?"(refute[-\w]*)\//g)].map(([, module]) => module!);
+      const needs = [...text.matchAll(/"(refute[-\w]*)": "\d/g)].map(([, needed]) => needed!);
+      return [...packages, ...imports, ...needs].filter((one) => one !== name).map((one) => `${file}: ${one}`);
     });
     expect(wrong).to.deep.equal([]);
   });

@@ -23,14 +23,14 @@ import { commandOf, documentedCalls } from "./documentedCalls.ts";
  * Commands that run until they are ended: `refute config` takes their flags and values; test/e2e and test/system run
  * them.
  */
-const ON_AND_ON = /^(worker|watcher|tickets serve|fleet executor|devnet) (?!--help)/;
+const ON_AND_ON = /^(worker|watcher|tickets serve|fleet executor|devnet)\b(?! --help)/;
 
 const WITH_OTHERS = "executedWithOthers.test.ts executes them, with the workers, servers and nodes that they need";
 
 /** Calls that are not executed here, and why not: what executes the like. */
 const ELSEWHERE: [RegExp, string][] = [
   [/ --help$/, "test/docs/commands.test.ts executes them"],
-  [/^device dongle dongle$/, "runs beside the others, in a process of its own"],
+  [/^device dongle dongle\b(?! --help)/, "runs beside the others, in a process of its own"],
   [/^deploy --/, "a whole network, in the order of its page: test/docs/deploying.test.ts"],
   [/^(tickets ask|job dispatch|panel|job reclaim|tdx|device attest --tdx|model calibrate decoder\.onnx) /, WITH_OTHERS],
   [/ (--blobs|--reference https:)/, WITH_OTHERS],

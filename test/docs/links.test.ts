@@ -54,6 +54,17 @@ describe("pages of the documentation", () => {
     expect(onAllPages(missing)).to.deep.equal([]);
   });
 
+  it("movingPicture_hasTheMovesOfTheListing_isSmall_andRunsNothing", () => {
+    const picture = read("docs/pictures/descent.svg");
+    const moves = [...read("README.md").matchAll(/^ {9}(\w+) +([\d,]+) gas {2}/gm)];
+    expect(moves).to.have.length(9);
+    const sum = moves.reduce((all, [, , gas]) => all + Number(gas!.replaceAll(",", "")), 0);
+    for (const gas of [...moves.map(([, , gas]) => gas!), sum.toLocaleString("en-US")])
+      expect(picture).to.contain(`>${gas} gas<`);
+    expect(picture.length).to.be.below(40_000);
+    expect(picture).to.not.match(/<script|\bon\w+=|href=|url\(/);
+  });
+
   it("noLine_isWiderThan120Columns", () => {
     const wide = (text: string): string[] => text.split("\n").filter((line) => [...line].length > MAX_COLUMNS);
     expect(onAllPages(wide)).to.deep.equal([]);

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { ALLOWED, licenceTexts } from "../../tools/package/licences.mjs";
 import { itAtLength, itInTime } from "../../testkit/atLength.ts";
 import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
@@ -37,11 +37,21 @@ describe("the package", function () {
     expect(paths()).to.include("artifacts/contracts/market/JobMarket.sol/JobMarket.json");
   });
 
+  itInTime("everyContractsSource_comesWithWhatItImports", () => {
+    const sources = paths().filter((path) => path.endsWith(".sol"));
+    const missing = sources.flatMap((path) =>
+      [...readFileSync(path, "utf8").matchAll(/^import .*"(\.[^"]+)";$/gm)]
+        .map(([, to]) => join(dirname(path), to!))
+        .filter((to) => !sources.includes(to)),
+    );
+    expect(missing).to.deep.equal([]);
+  });
+
   itInTime("everyEntry_isThere_withItsTypes_andCanBeImported", async function () {
     const entries = Object.entries(manifest.exports).flatMap(([name, target]) =>
-      typeof target === "string" ? [] : [{ name: name.replace(".", "refute"), ...target }],
+      typeof target === "string" ? [] : [{ name: name.replace(".", "refute-ml"), ...target }],
     );
-    expect(entries.map(({ name }) => name)).to.deep.equal(["sdk", "abi", "browser", "node"].map((e) => `refute/${e}`));
+    expect(entries.map(({ name }) => name)).to.deep.equal(["sdk", "abi", "browser", "node"].map((e) => `refute-ml/${e}`));
     for (const entry of entries) {
       expect(paths()).to.include.members([entry.types, entry.default].map((path) => path.slice(2)));
       const exported = (await import(entry.name)) as object;

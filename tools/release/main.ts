@@ -5,12 +5,17 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { flag, readOptions } from "../options.ts";
 import { changelogSection, changesSince, KINDS, problemsOf } from "./compare.ts";
+import { judgeName, viewOf } from "./name.ts";
 import { currentState, type ReleaseRecord } from "./state.ts";
 
 const RECORD = "test/golden/release.json";
 
 const values = readOptions({ record: flag("record this state as the release of package.json's version") });
-const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+const { name, version, bin } = JSON.parse(readFileSync("package.json", "utf8")) as {
+  name: string;
+  version: string;
+  bin: Record<string, string>;
+};
 const changelog = readFileSync("CHANGELOG.md", "utf8");
 const last = JSON.parse(readFileSync(RECORD, "utf8")) as ReleaseRecord;
 const now = currentState();
@@ -25,11 +30,24 @@ function check(): void {
     console.log(`${kind}: ${lines.length === 0 ? "as" : `${lines.length} changes since`} in ${last.version}`);
     for (const line of lines) console.log(line);
   }
-  report(problemsOf(last, now, changes, changelogSection(changelog, "Unreleased"), "Unreleased"));
+  const problems = problemsOf(last, now, changes, changelogSection(changelog, "Unreleased"), "Unreleased");
+  report([...problems, ...nameProblems()]);
+}
+
+/** Prints what the registry knows of the package's name. @returns The problem with the name; none for a free name */
+function nameProblems(): string[] {
+  const { kind, what } = judgeName(name, Object.keys(bin)[0]!, viewOf(name));
+  if (kind === "anothers") return [what];
+  console.log(`Name: ${what}`);
+  return [];
 }
 
 function record(): void {
-  const problems = problemsOf(last, now, changesSince(last, now), changelogSection(changelog, version), version);
+  const changes = changesSince(last, now);
+  const problems = [
+    ...problemsOf(last, now, changes, changelogSection(changelog, version), version),
+    ...nameProblems(),
+  ];
   report(problems);
   if (problems.length > 0) return;
   writeFileSync(RECORD, `${JSON.stringify({ version, ...now }, null, 2)}\n`);

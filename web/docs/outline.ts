@@ -123,9 +123,9 @@ export const OUTLINE: readonly Chapter[] = [
     entries: [
       entry("cli", "The command line"),
       entry("commands", "Commands"),
-      entry("refute-browser", "refute/browser"),
-      entry("refute-sdk", "refute/sdk"),
-      entry("refute-node", "refute/node"),
+      entry("refute-browser", "refute-ml/browser"),
+      entry("refute-sdk", "refute-ml/sdk"),
+      entry("refute-node", "refute-ml/node"),
       entry("contracts", "Contracts"),
       entry("http", "A worker over HTTP"),
     ],

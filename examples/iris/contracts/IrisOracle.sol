@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {ResultConsumer} from "refute/contracts/consumer/ResultConsumer.sol";
-import {IJobMarket, JobRequest} from "refute/contracts/interfaces/IJobMarket.sol";
-import {JobId} from "refute/contracts/types/Ids.sol";
+import {ResultConsumer} from "refute-ml/contracts/consumer/ResultConsumer.sol";
+import {IJobMarket, JobRequest} from "refute-ml/contracts/interfaces/IJobMarket.sol";
+import {JobId} from "refute-ml/contracts/types/Ids.sol";
 
 /// @title Asks a model which species an iris is, and holds the answers.
 contract IrisOracle is ResultConsumer {

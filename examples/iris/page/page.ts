@@ -1,6 +1,6 @@
 // Shows what the oracle answered. Reads oracle.json, which scripts/ask.ts writes, and the chain.
 import { parseAbiItem, type Address, type Hex } from "viem";
-import { decodeOutputs, jobState, openReader, parseDescription, topScores } from "refute/browser";
+import { decodeOutputs, jobState, openReader, parseDescription, topScores } from "refute-ml/browser";
 
 type Settings = {
   rpcUrl: string;

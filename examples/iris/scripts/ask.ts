@@ -13,8 +13,8 @@ import {
   type Hex,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { decodeOutputs, encodeInputs, estimateFee, jobRequest, loadProgram } from "refute/sdk";
-import { minWindow, openSession, topScores, waitForResult } from "refute/sdk";
+import { decodeOutputs, encodeInputs, estimateFee, jobRequest, loadProgram } from "refute-ml/sdk";
+import { minWindow, openSession, topScores, waitForResult } from "refute-ml/sdk";
 
 const given = process.argv.slice(2).map(Number);
 const flower = given.length === 0 ? [6.3, 2.9, 5.6, 1.8] : given;

@@ -2,7 +2,7 @@ import type { Address, TransactionReceipt } from "viem";
 import { wrappedEtherAbi } from "../abi/wrappedEther.ts";
 import type { Access } from "./access.ts";
 
-/** The stake asset of local chains: ether that is wrapped into a token. */
+/** A stake asset that wraps the coin of its chain. */
 export class WrappedEther {
   readonly #sender: Access["sender"];
   readonly #contract: { address: Address; abi: typeof wrappedEtherAbi };
@@ -12,7 +12,7 @@ export class WrappedEther {
     this.#contract = { address, abi: wrappedEtherAbi };
   }
 
-  /** Wraps ether of the sender. @param value wei */
+  /** Wraps coins of the sender. @param value wei */
   deposit(value: bigint): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.#contract, functionName: "deposit", args: [], value });
   }

@@ -24,6 +24,7 @@ export const SOURCES = {
   TdxReader: "attestation/tdx/TdxReader.sol",
   TdxQuoteVerifier: "attestation/tdx/TdxQuoteVerifier.sol",
   WrappedEther: "examples/WrappedEther.sol",
+  TextDirectionDapp: "examples/TextDirectionDapp.sol",
 } as const;
 
 export type ContractName = keyof typeof SOURCES;
@@ -46,6 +47,6 @@ export function contractArtifact(name: string): Artifact & { bytecode: Hex } {
 /** Gives Ignition the contracts of this package. */
 export const artifactResolver: ArtifactResolver = {
   loadArtifact: (name) => Promise.resolve(contractArtifact(name)),
-  // The sources are in the package: nothing needs the compiler's input beside each deployment.
+  // The sources are in the repository: nothing needs the compiler's input beside each deployment.
   getBuildInfo: () => Promise.resolve(undefined),
 };

@@ -1,9 +1,13 @@
 import { existsSync, rmdirSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { Command } from "commander";
+import { formatEther } from "viem";
+import { keepManufacturer } from "../../attestation/standInFile.ts";
 import { addressFilePath, writeAddressFile } from "../../deploy/network/writeAddressFile.ts";
 import type { Devnet } from "../../deploy/devnet/devnet.ts";
 import { DevnetError } from "../../deploy/devnet/errors.ts";
+import { modelEntry } from "../../deploy/devnet/modelEntry.ts";
+import { knownManufacturerPem } from "../../deploy/devnet/knownManufacturer.ts";
 import { removeAtExit } from "../../deploy/devnet/removeAtExit.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
@@ -29,6 +33,9 @@ const settings = {
 };
 
 type Options = ModelOptions & { model?: string[] };
+
+/** Open claims that the stake of a worker of one's own allows. */
+const OWN_CLAIMS = 5n;
 
 /** `refute devnet`: a whole market on this machine, until stopped. */
 export function devnetCommand(output: Output): Command {
@@ -60,7 +67,7 @@ export function devnetCommand(output: Output): Command {
             if (!signal.aborted) throw error;
             throw new InterruptedError("stopped before the market was ready; nothing is left of it", { cause: error });
           });
-          await run(output, devnet, { specs, programs, folder: values.folder, signal });
+          await run(output, devnet, { specs, programs, modelsFile: values.models, folder: values.folder, signal });
         },
       );
     });
@@ -71,11 +78,18 @@ export function devnetCommand(output: Output): Command {
   );
 }
 
+/** What the market serves. */
+type About = {
+  specs: readonly ModelSpec[];
+  programs: readonly CompiledModel[];
+  modelsFile: string | undefined;
+};
+
 /** Reports a ready market, and keeps the market until the signal. @throws DevnetError if a part ends by itself */
 async function run(
   output: Output,
   devnet: Devnet,
-  about: { specs: readonly ModelSpec[]; programs: readonly CompiledModel[]; folder: string; signal: AbortSignal },
+  about: About & { folder: string; signal: AbortSignal },
 ): Promise<void> {
   const { folder, signal } = about;
   const isNew = !existsSync(folder);
@@ -84,9 +98,14 @@ async function run(
   let remove = (): void => {};
   try {
     const addressFile = writeAddressFile(folder, devnet.deployment, devnet.fromBlock);
-    if (isOwn) remove = removeAtExit(addressFile);
-    const { env, next, value } = words(devnet, addressFile, about);
-    output.ready(value, pageOf(devnet, addressFile, env, next));
+    const manufacturer = join(folder, "manufacturer.json");
+    keepManufacturer(manufacturer, knownManufacturerPem());
+    if (isOwn) {
+      const removals = [addressFile, manufacturer].map(removeAtExit);
+      remove = () => removals.forEach((each) => each());
+    }
+    const { env, next, ownWorker, value } = words(devnet, addressFile, manufacturer, about);
+    output.ready(value, pageOf(devnet, addressFile, env, next, ownWorker));
     const stopped = new Promise<undefined>((done) => signal.addEventListener("abort", () => done(undefined)));
     const failure = signal.aborted ? undefined : await Promise.race([devnet.failed, stopped]);
     if (failure !== undefined && !signal.aborted)
@@ -100,9 +119,10 @@ async function run(
 
 /** Returns the words to paste, and the same for JSON. */
 function words(
-  { url, deployment, fromBlock, user }: Devnet,
+  { url, deployment, fromBlock, user, ownWorker: own }: Devnet,
   addressFile: string,
-  { specs, programs }: { specs: readonly ModelSpec[]; programs: readonly CompiledModel[] },
+  manufacturer: string,
+  { specs, programs, modelsFile }: About,
 ) {
   const env = {
     REFUTE_RPC_URL: url,
@@ -118,7 +138,26 @@ function words(
     return commandText([...words, "--fee", "0.05", "--wait"]);
   });
   const models = specs.map(({ path }, k) => ({ path, programRoot: programs[k]!.programRoot }));
-  return { env, next, value: { ready: true, account: user.address, env, addressFile, models, next } };
+  const stake = formatEther(OWN_CLAIMS * deployment.parameters.collateral);
+  const list = modelsFile ?? "models.json";
+  const ownWorker = [
+    `export REFUTE_PRIVATE_KEY=${own.key}`,
+    `refute device dongle dongle --manufacturer ${shellWord(manufacturer)}`,
+    "refute device attest --dongle dongle/dongle.sock",
+    `refute account deposit ${stake} --wrap`,
+    `refute account stake ${stake}`,
+    ...(modelsFile === undefined && specs.length > 0
+      ? [`echo ${shellWord(JSON.stringify(specs.map(modelEntry)))} > ${list}`]
+      : []),
+    `refute worker --models ${shellWord(list)} --dongle dongle/dongle.sock`,
+  ];
+  const value = { ready: true, account: user.address, env, addressFile, models, next };
+  return {
+    env,
+    next,
+    ownWorker,
+    value: { ...value, manufacturer, ownWorker: { account: own.address, commands: ownWorker } },
+  };
 }
 
 function pageOf(
@@ -126,6 +165,7 @@ function pageOf(
   addressFile: string,
   env: Record<string, string>,
   next: readonly string[],
+  ownWorker: readonly string[],
 ): Line[] {
   const serving =
     next.length === 0
@@ -138,6 +178,9 @@ function pageOf(
     ...Object.entries(env).map(([name, value]) => `  export ${name}=${value}`),
     "",
     ...serving,
+    "",
+    "A worker of your own (docs/operating.md), after the lines to paste; the dongle runs in a terminal of its own:",
+    ...ownWorker.map((line) => `  ${line}`),
     "",
     `Account ${user.address} has ether and 1,000 of the stake asset. Address file: ${addressFile}`,
     { text: "Everybody knows these keys: use them on this chain only.", colour: "yellow" },

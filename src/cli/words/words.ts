@@ -122,6 +122,10 @@ export const WORDS: Record<string, Record<string, Word>> = {
       about: "money and record",
       related: ["status --account ADDRESS"],
       commands: {
+        key: {
+          about: "write a keystore file: a new key, or one that exists",
+          load: async () => (await import("../commands/account/key.ts")).keyCommand,
+        },
         deposit: {
           about: "move stake asset into the vault, as credit",
           load: async () => (await import("../commands/account/deposit.ts")).depositCommand,
@@ -177,8 +181,14 @@ export const WORDS: Record<string, Record<string, Word>> = {
   },
   Markets: {
     devnet: {
-      about: "start a market on this machine, with a worker and a watcher",
+      about: "start a market on this machine, to try things",
       load: async () => (await import("../commands/devnet.ts")).devnetCommand,
+      commands: {
+        demo: {
+          about: "play a story: an honest job, then a cheating worker",
+          load: async () => (await import("../commands/demo.ts")).demoCommand,
+        },
+      },
     },
     deploy: {
       about: "deploy a market",

@@ -11,20 +11,27 @@ import { domainOf } from "../../attestation/report.ts";
 import { refusedStake } from "./refusedStake.ts";
 import { fraudScene } from "./fraudScene.ts";
 import { honestScene, post, TERMS } from "./honestScene.ts";
-import { startLocalChain } from "./localChain.ts";
 import { PICTURE, textDirectionProgram } from "./model.ts";
 import { grouped, short, type Narrator } from "./narrator.ts";
 import { drawText } from "./picture.ts";
 import { startWatcher, type SceneContext } from "./players.ts";
 import type { Figures } from "./figures.ts";
+import type { Setting } from "./setting.ts";
 
-/** Plays the scenes, prints them, and gives their figures. */
-export async function runDemo(n: Narrator): Promise<Figures> {
+/**
+ * Plays the scenes, prints them, and gives their figures.
+ * @param open Starts a chain with the protocol, which trusts the devices of a manufacturer.
+ */
+export async function runDemo(
+  n: Narrator,
+  open: (manufacturer: SoftwareManufacturer) => Promise<Setting>,
+): Promise<Figures> {
   n.title("Refute: buy the output of a neural network from a stranger, and be sure of it to the last bit.");
 
   n.step("A chain, and the protocol on it");
   const manufacturer = new SoftwareManufacturer();
-  const chain = await startLocalChain({ manufacturers: [manufacturer.id] });
+  const setting = await open(manufacturer);
+  const { chain } = setting;
   const executors = new FastExecutors();
   const program = textDirectionProgram();
   const { model } = program;
@@ -32,8 +39,8 @@ export async function runDemo(n: Narrator): Promise<Figures> {
   const requester = await chain.newSession(parseEther("1"));
   const dapp = await chain.deploy("TextDirectionDapp", [chain.market, model.programRoot, TERMS.window]);
   const picture = drawText("REFUTE", PICTURE.width, PICTURE.height, 4);
-  const context: SceneContext = { chain, program, picture: picture.pixels, executors, dapp, requester };
-  n.narrate("An embedded chain starts in this process (osaka rules, at most 2^24 gas a transaction).");
+  const context: SceneContext = { ...setting, program, picture: picture.pixels, executors, dapp, requester };
+  n.narrate(`${setting.kind} (osaka rules, at most 2^24 gas a transaction).`);
   n.narrate(`Ignition deploys market ${short(chain.market)}, vault, dispute game, step verifier and provisioning.`);
   n.narrate(
     `The model ppocr2_cls (is a line of text upright?) compiles to ${steps.length} steps, ` +

@@ -1,6 +1,4 @@
-import { BrowserProvider } from "ethers";
 import { formatEther, parseEther, type Hex } from "viem";
-import { describe, readAnswer } from "../../../examples/textDirection/readAnswer.ts";
 import type { WatcherEvent } from "../../../watcher/events.ts";
 import type { Session } from "../../chain/market/session.ts";
 import type { WorkerEvent } from "../../parties/worker/events.ts";
@@ -57,8 +55,8 @@ export async function honestScene(
   if (claims.at(-1)?.finalised !== true) throw new Error("the honest claim is not finalised");
   n.narrate("The window passes without a dispute: the claim is finalised, the output delivered with its proof.");
 
-  const answer = await readAnswer(new BrowserProvider(context.chain.provider), context.dapp, asked.jobId);
-  n.narrate(`The dapp's contract now holds the answer (read with ethers): ${describe(answer)}.`);
+  const answer = await context.answerOf(context.dapp, asked.jobId);
+  n.narrate(`The dapp's contract now holds the answer (read with ${context.reader}): ${answer.text}.`);
   const paid = (await worker.vault.accountOf(worker.sender.address)).credit - before;
   n.narrate(`The worker is paid: ${formatEther(paid)} WETH.`);
   const gas = {
@@ -72,7 +70,7 @@ export async function honestScene(
   );
   return {
     outcome: "finalised",
-    answer: describe(answer),
+    answer: answer.text,
     confidencePpm: answer.confidencePpm,
     executionMilliseconds: executed.milliseconds,
     gas,

@@ -9,13 +9,12 @@ import type { WatcherEvent } from "../../../watcher/events.ts";
 import { runWatcher } from "../../../watcher/watcher.ts";
 import { createLogger } from "../../base/log.ts";
 import { Inbox } from "./events.ts";
-import type { LocalChain } from "./localChain.ts";
+import type { Setting } from "./setting.ts";
 import { ProgramLibrary } from "../../runs/programLibrary.ts";
 import type { Execute } from "../../runs/execute.ts";
 
 /** The context shared by all scenes. */
-export type SceneContext = {
-  chain: LocalChain;
+export type SceneContext = Setting & {
   program: KnownProgram;
   picture: Uint8Array;
   executors: FastExecutors;

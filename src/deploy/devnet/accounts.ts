@@ -13,6 +13,9 @@ export const developmentAccount = (index: number): HDAccount => mnemonicToAccoun
 /** Its private key. */
 export const developmentKey = (index: number): Hex => toHex(developmentAccount(index).getHdKey().privateKey!);
 
+/** The account of a worker that a user of a local market runs. It has ether. */
+export const OWN_WORKER = 6;
+
 /**
  * The accounts with which the page's playground lies and watches (docs/web.md): a local market makes the one a worker
  * with stake, and gives the other credit.

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { createRequire } from "node:module";
 import type { Socket } from "node:net";
 import { dirname, join } from "node:path";
+import { MissingPackageError } from "../../base/optionalPackage.ts";
 import { askNode } from "./askNode.ts";
 import { DevnetError } from "./errors.ts";
 import { killAtExit } from "./killAtExit.ts";
@@ -65,7 +66,7 @@ export class Anvil {
 
   /**
    * Starts a node, with an empty chain if none is kept.
-   * @throws DevnetError if the program is missing, or does not start
+   * @throws MissingPackageError if the program is missing; DevnetError if it does not start
    */
   static async start(options: AnvilOptions = {}): Promise<Anvil> {
     const anvil = new Anvil(options);
@@ -116,7 +117,7 @@ export class Anvil {
 
   async #start(): Promise<void> {
     const binary = anvilBinary();
-    if (typeof binary !== "string") throw new DevnetError(binary.missing);
+    if (typeof binary !== "string") throw new MissingPackageError(binary.missing);
     // Without the states of older blocks, which take a megabyte each, a long chain can be kept.
     const older = this.#isKept ? [] : ["--preserve-historical-states"];
     const state = ["--state", join(this.#folder.path, "state.json"), ...older];

@@ -16,11 +16,15 @@ const POLLING_MS = 50;
  * Deploys all contracts on a local node that mines each transaction at once. The stake asset is wrapped ether. Every
  * block is on the grid of reports, because the local chain mines only requested blocks.
  * @param changes Parameters that differ from Ethereum's L1 (ignition/parameters/l1.json5).
+ * @param manufacturer Makes the devices that the market trusts.
  * @throws DeployFailedError
  */
-export async function deployLocally(url: string, changes: Partial<Parameters>): Promise<LocalDeployment> {
+export async function deployLocally(
+  url: string,
+  changes: Partial<Parameters>,
+  manufacturer = new SoftwareManufacturer(),
+): Promise<LocalDeployment> {
   const publicClient = await connect({ rpcUrls: [url] }, CHAIN_ID);
-  const manufacturer = new SoftwareManufacturer();
   const deployer = { publicClient, account: developmentAccount(9), confirmations: 1, pollingMs: POLLING_MS };
   const asset = await deployWrappedEther(deployer);
   const parameters = { ...readParameters(parametersOfKind("l1")), ...changes };

@@ -4,15 +4,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseEther, type Address, type Hex } from "viem";
 import type { Deployment } from "../../chain/market/deployment.ts";
 import { openSession, type Session } from "../../chain/market/session.ts";
-import { decideText } from "../../model/decision/decideSpec.ts";
 import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
-import type { SoftwareManufacturer } from "../../attestation/manufacturer.ts";
-import { CHAIN_ID, developmentAccount, developmentKey, PLAYGROUND } from "./accounts.ts";
+import { keyFromPem } from "../../attestation/keys.ts";
+import { SoftwareManufacturer } from "../../attestation/manufacturer.ts";
+import { CHAIN_ID, developmentAccount, developmentKey, OWN_WORKER, PLAYGROUND } from "./accounts.ts";
 import { Anvil } from "./anvil.ts";
 import { deployLocally } from "./deployLocally.ts";
 import { DevnetError } from "./errors.ts";
 import type { LiarSettings } from "./liar.ts";
 import { MarketProcess } from "./childProcess.ts";
+import { knownManufacturerPem } from "./knownManufacturer.ts";
+import { modelEntry } from "./modelEntry.ts";
 import { giveAsset, giveCredit, giveStake } from "./parties.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 import { writeWholeSync } from "../../base/writeWhole.ts";
@@ -64,6 +66,8 @@ export type Devnet = {
   fromBlock: bigint;
   /** An account with ether, and 1,000 of the stake asset. */
   user: { address: Address; key: Hex };
+  /** An account with ether alone, for a worker that the user runs. */
+  ownWorker: { address: Address; key: Hex };
   /** Fulfilled with the last output when the chain's node or another part ends by itself. */
   failed: Promise<string>;
   close: () => Promise<void>;
@@ -85,7 +89,8 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
     const anvil = await Anvil.start({ port: options.port });
     closing.push(() => anvil.close());
     options.onProgress?.("deploying");
-    const { market, manufacturer } = await deployLocally(anvil.url, SHORTEST);
+    const maker = new SoftwareManufacturer(keyFromPem(knownManufacturerPem()));
+    const { market, manufacturer } = await deployLocally(anvil.url, SHORTEST, maker);
     options.signal?.throwIfAborted();
     const sessionOf: SessionOf = (index) =>
       openSession({
@@ -114,6 +119,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
       deployment,
       fromBlock: 1n,
       user: { address: user.sender.address, key: developmentKey(0) },
+      ownWorker: { address: developmentAccount(OWN_WORKER).address, key: developmentKey(OWN_WORKER) },
       failed,
       close,
     };
@@ -184,23 +190,6 @@ const liarCommand = (): string[] => [
   ...process.execArgv,
   join(import.meta.dirname, `liar${extname(import.meta.filename)}`),
 ];
-
-/** A model as a models file has it: with absolute paths, because the file lies elsewhere. */
-const modelEntry = ({ path, bind, uint8, decide, stepByteLimit, seed, ...options }: ModelSpec) => ({
-  ...options,
-  path: resolve(path),
-  bind: Object.fromEntries(
-    Object.entries(bind).map(([name, value]) => [name, typeof value === "string" ? resolve(value) : value]),
-  ),
-  uint8: uint8.map(({ reverseChannels, ...picture }) => ({ ...picture, reverse: reverseChannels ?? false })),
-  ...(decide === undefined
-    ? {}
-    : {
-        decide: Object.fromEntries(Object.entries(decide).map(([output, spec]) => [output, decideText(spec)])),
-      }),
-  ...(stepByteLimit === undefined ? {} : { stepBytes: stepByteLimit }),
-  ...(seed === undefined ? {} : { seed: seed.toString() }),
-});
 
 /** Reads the URL of a part's readiness probe from the log line that announces the probe. */
 function monitorIn(line: string): string | undefined {

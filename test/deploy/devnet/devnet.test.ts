@@ -1,8 +1,10 @@
 import { expect } from "chai";
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Hex } from "viem";
+import { privateKeyToAddress } from "viem/accounts";
 import { anvilBinary } from "../../../src/deploy/devnet/anvil.ts";
 import { killAtExit } from "../../../src/deploy/devnet/killAtExit.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
@@ -18,7 +20,13 @@ type Answered = {
   outputs: { name: string; shape: number[]; top: unknown[][] }[];
   claims: { refuted: boolean; finalised: boolean }[];
 };
-type Ready = { env: Record<string, string>; addressFile: string; next: string[] };
+type Ready = {
+  env: Record<string, string>;
+  addressFile: string;
+  next: string[];
+  manufacturer: string;
+  ownWorker: { account: Hex; commands: string[] };
+};
 
 /** Jobs that are posted until the liar has claimed one. */
 const MAX_JOBS = 16;
@@ -35,8 +43,9 @@ describe("refute devnet", function () {
   /** What `refute result` said of jobs that anybody could claim. */
   const answered: Answered[] = [];
 
-  const refute = (...args: string[]) => {
-    const env = { ...system, ...ready.env };
+  const refute = (...args: string[]) => refuteAs({}, ...args);
+  const refuteAs = (other: Record<string, string>, ...args: string[]) => {
+    const env = { ...system, ...ready.env, ...other };
     const run = spawnSync(process.execPath, [builtCommandLine(), ...args], { cwd: work, env, encoding: "utf8" });
     return { status: run.status, out: run.stdout, errors: run.stderr };
   };
@@ -92,6 +101,25 @@ describe("refute devnet", function () {
       ready.env.REFUTE_MARKET!.toLowerCase(),
       ready.env.REFUTE_CHAIN_ID,
     ]);
+  });
+
+  itInTime("ownWorker_itsDeviceIsEndorsedByTheFile_andItsModelsAreThoseOfTheDevnet", () => {
+    const { account, commands } = ready.ownWorker;
+    const [key, dongle, , deposit, stake, list, worker] = commands;
+    expect(privateKeyToAddress(key!.split("=")[1] as Hex)).to.equal(account);
+    expect(dongle).to.equal(`refute device dongle dongle --manufacturer ${ready.manufacturer}`);
+    expect([deposit, stake]).to.deep.equal(["refute account deposit 9 --wrap", "refute account stake 9"]);
+    const [, json] = /^echo '(.*)' > models\.json$/.exec(list!)!;
+    expect(JSON.parse(json!)).to.deep.equal([
+      { path: join(realpathSync(work!), "model.onnx"), shapes: { x: [1, 64] } },
+    ]);
+    expect(worker).to.equal("refute worker --models models.json --dongle dongle/dongle.sock");
+    const env = { REFUTE_PRIVATE_KEY: key!.split("=")[1]! };
+    expect(refute("device", "stand-in", "dongle", "--manufacturer", ready.manufacturer).status).to.equal(0);
+    for (const args of ["device attest --device dongle", deposit!.slice(7), stake!.slice(7)]) {
+      const { status, errors } = refuteAs(env, ...args.split(" "));
+      expect(status, errors).to.equal(0);
+    }
   });
 
   itInTime("quote_beforeAJob_saysWhatItCosts", () => {

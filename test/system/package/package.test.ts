@@ -3,10 +3,15 @@
  * install come from the registry. A test may need the projects of earlier ones.
  */
 import { expect } from "chai";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { getAddress, type Hex } from "viem";
+import { privateKeyToAddress } from "viem/accounts";
 import { anvilBinary } from "../../../src/deploy/devnet/anvil.ts";
+import { DType } from "../../../src/numerics/dtype.ts";
+import { floatTensor } from "../../../src/model/onnx/tensorData.ts";
+import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
 import { builtCommandLine } from "../../../testkit/processes/commandLine.ts";
 import { contentProblems, pack, sizesByFolder, type Packed } from "../../../testkit/processes/pack.ts";
 import { browserBinary } from "../shared/browsers.ts";
@@ -23,6 +28,8 @@ import {
   installNode,
   useOnAChain,
 } from "./projects.ts";
+import { Shell } from "./shell.ts";
+import { shellLines } from "./shellLines.ts";
 
 const kilobytes = (bytes: number): string => `${(bytes / 1e3).toFixed(1)} kB`;
 
@@ -30,6 +37,25 @@ const kilobytes = (bytes: number): string => `${(bytes / 1e3).toFixed(1)} kB`;
 function expectBelow(what: string, value: number, bar: number, unit: string): void {
   console.log(`  ${what}: ${value.toFixed(value < 10 ? 2 : 0)} ${unit}, the bar is ${bar} ${unit}`);
   expect(value, what).to.be.below(bar);
+}
+
+/** A model as the pages' readers have it: one input `x` of four numbers. */
+const flowerBytes = (): Uint8Array =>
+  buildModel({
+    inputs: [{ name: "x", dtype: DType.float32, shape: [1, 4] }],
+    outputs: [{ name: "y", dtype: DType.float32, shape: [1, 4] }],
+    initializers: { two: floatTensor([2]) },
+    nodes: [
+      { op: "Mul", inputs: ["x", "two"], outputs: ["z"] },
+      { op: "Softmax", inputs: ["z"], outputs: ["y"], attributes: { axis: -1 } },
+    ],
+  });
+
+/** Types all lines of a page. @returns What each printed */
+async function typePage(shell: Shell, page: string): Promise<string[]> {
+  const outputs: string[] = [];
+  for (const line of shellLines(page)) outputs.push(await shell.type(line));
+  return outputs;
 }
 
 describe("the package in projects of users", function () {
@@ -62,11 +88,11 @@ describe("the package in projects of users", function () {
 
   it("importOfTheSdk_loadsNoCompiler", () => {
     const at = join(folder, "node");
-    const [sdk, viem] = [importCost(at, "refute/sdk"), importCost(at, "viem")];
+    const [sdk, viem] = [importCost(at, "refute-ml/sdk"), importCost(at, "viem")];
     console.log(
-      `  import of refute/sdk: ${sdk.milliseconds.toFixed(0)} ms, of viem alone: ${viem.milliseconds.toFixed(0)} ms`,
+      `  import of refute-ml/sdk: ${sdk.milliseconds.toFixed(0)} ms, of viem alone: ${viem.milliseconds.toFixed(0)} ms`,
     );
-    expectBelow("modules of refute loaded", sdk.modules, 150, "modules");
+    expectBelow("modules of refute-ml loaded", sdk.modules, 150, "modules");
   });
 
   it("jobsOnAChain_arePostedByAKeyOfViem_andByASignerOfEthers", async function () {
@@ -84,7 +110,43 @@ describe("the package in projects of users", function () {
   it("page_holdsNothingOfNode_andIsSmall", async () => {
     const { foreign, bytes } = await bundledPage(packed.file, folder);
     expect(foreign).to.deep.equal([]);
-    expectBelow("page with refute/browser and viem, gzip", bytes / 1e3, 150, "kB");
+    expectBelow("page with refute-ml/browser and viem, gzip", bytes / 1e3, 150, "kB");
+  });
+
+  describe("pages, typed as they stand", () => {
+    let shell: Shell;
+    before(() => {
+      const at = join(folder, "reader");
+      mkdirSync(at);
+      shell = new Shell(at, packed.file);
+      writeFileSync(join(at, "model.onnx"), flowerBytes());
+    });
+    afterEach(() => shell.stop());
+
+    it("quickstart_fromTheInstallToAnAnswer", async () => {
+      const outputs = await typePage(shell, "docs/quickstart.md");
+      expect(outputs.at(-1)).to.match(/^y /m);
+    });
+
+    it("operating_aWorkerOfOnesOwnTakesTheJob_byTheCommandsThatTheDevnetPrints", async () => {
+      const lines = shellLines("docs/operating.md");
+      await shell.type(lines.shift()!);
+      const user = { ...shell.env };
+      const commands = [...shell.devnet.matchAll(/^ {2}(refute (?:device|account|worker) .+)$/gm)].map(([, line]) => line);
+      expect(lines.filter((line) => line.startsWith("refute "))).to.deep.equal(commands);
+      shell.paste(shell.devnet);
+      for (const line of lines) await shell.type(line);
+      const [{ REFUTE_PRIVATE_KEY: own }] = [shell.env];
+      shell.env = user;
+      const submit = "npx refute submit model.onnx --input x=x.json --fee 0.05 --wait --json";
+      const { worker } = JSON.parse(await shell.type(submit)) as { worker: Hex };
+      expect(getAddress(worker)).to.equal(privateKeyToAddress(own as Hex));
+    });
+
+    it("sdkAndFleet_theirInstallsAndFiles", async () => {
+      for (const page of ["docs/sdk.md", "docs/fleet.md"])
+        expect(await typePage(shell, page), page).to.have.length.above(0);
+    });
   });
 
   describe("examples/iris", () => {
@@ -92,12 +154,12 @@ describe("the package in projects of users", function () {
     before(async () => {
       example = await Example.start(packed.file, folder);
     });
-    after(() => example.stop());
+    after(() => example?.stop());
 
     it("audit_isClean", () => expect(example.audit()).to.equal(true));
 
     it("question_isAnswered_andTheContractHoldsTheScores", () => {
-      const answer = example.ask();
+      const answer = example.answer();
       expect(answer).to.match(/^virginica +9\d\.\d %$/m);
       expect(answer).to.match(/holds 0x[0-9a-f]{24}$/m);
       expect(example.missingFiles()).to.deep.equal([]);

@@ -33,7 +33,7 @@ const tested = (name: string): string => `${name}@${devDependencies[name]}`;
 export function installNode(tarball: string, folder: string): string {
   const at = project("node", folder, [tarball, tested("viem")]);
   console.log(`  installed beside viem and what it needs: ${foreignPackages(at).join(", ")}`);
-  const [usage] = runCommand(process.execPath, ["node_modules/refute/dist/src/cli/main.js", "--help"], at).split("\n");
+  const [usage] = runCommand(process.execPath, ["node_modules/refute-ml/dist/src/cli/main.js", "--help"], at).split("\n");
   console.log(`  ${usage}`);
   return at;
 }
@@ -44,7 +44,7 @@ export const installedBytes = (at: string): number =>
 
 /** The package's scripts that run where it is installed. */
 export function installedScripts(at: string): string[] {
-  const manifest = join(at, "node_modules/refute/package.json");
+  const manifest = join(at, "node_modules/refute-ml/package.json");
   const { scripts = {} } = JSON.parse(readFileSync(manifest, "utf8")) as { scripts?: Record<string, string> };
   return Object.keys(scripts).filter((name) => /^(pre|post)?install$|^prepare$/.test(name));
 }
@@ -121,10 +121,13 @@ export function checkTypes(tarball: string, folder: string): void {
   }
 }
 
-/** Compiles a contract on the package's base for consumers. @returns the bytes of its code */
+/** Compiles the contract of docs/sdk.md, in a project with default settings. @returns the bytes of its code */
 export function compiledConsumer(tarball: string, folder: string): number {
   const names = ["viem", "hardhat", "@openzeppelin/contracts", "solc"];
   const at = project("hardhat", folder, [tarball, ...names.map(tested)]);
+  mkdirSync(join(at, "contracts"));
+  const [, contract] = /^```solidity\n([^]*?)^```$/m.exec(readFileSync("docs/sdk.md", "utf8"))!;
+  writeFileSync(join(at, "contracts/Oracle.sol"), contract!);
   runCommand(process.execPath, ["node_modules/hardhat/dist/src/cli.js", "build", "--quiet"], at);
   const artifact = join(at, "artifacts/contracts/Oracle.sol/Oracle.json");
   const { bytecode } = JSON.parse(readFileSync(artifact, "utf8")) as { bytecode: string };
@@ -145,6 +148,6 @@ export async function bundledPage(tarball: string, folder: string): Promise<{ fo
     format: "esm",
     logLevel: "warning",
   });
-  const foreign = Object.keys(metafile.inputs).filter((path) => /refute\/(?!dist\/browser\.js)/.test(path));
+  const foreign = Object.keys(metafile.inputs).filter((path) => /refute-ml\/(?!dist\/browser\.js)/.test(path));
   return { foreign, bytes: gzipSync(outputFiles[0]!.contents, { level: 9 }).length };
 }

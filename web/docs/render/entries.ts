@@ -11,7 +11,7 @@ type EntryPoint = { name: string; about: string };
 /** The entries that have more than data; what one takes over from another stands there. */
 export const ENTRY_POINTS: readonly EntryPoint[] = [
   { name: "browser", about: "What requesters of results need, for bundlers: no compiler, nothing of Node." },
-  { name: "sdk", about: "What requesters need in Node: all of [refute/browser](browser.md), and this." },
+  { name: "sdk", about: "What requesters need in Node: all of [refute-ml/browser](browser.md), and this." },
   { name: "node", about: "Compiling, executing, and running a worker or a watcher, in Node." },
 ];
 

@@ -1,6 +1,6 @@
 // A page that posts a job with the wallet of its browser and shows what comes back.
-import { decodeOutputs, deposit, encodeInputs, openSession, parseDescription } from "refute/browser";
-import { postJob, topScores, viemWallet, waitForResult } from "refute/browser";
+import { decodeOutputs, deposit, encodeInputs, openSession, parseDescription } from "refute-ml/browser";
+import { postJob, topScores, viemWallet, waitForResult } from "refute-ml/browser";
 import { createWalletClient, custom } from "viem";
 
 export async function ask(description, chainId, market, tensors, terms) {

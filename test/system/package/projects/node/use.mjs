@@ -1,9 +1,9 @@
 // Buys as a user of the package does: with a key of viem, and with a signer of ethers.
 import { readFileSync } from "node:fs";
 import { JsonRpcProvider, Wallet } from "ethers";
-import { jobMarketAbi } from "refute/abi";
-import { decodeOutputs, deposit, encodeInputs, ethersWallet, jobProgress, loadProgram } from "refute/sdk";
-import { minWindow, openSession, parseDescription, postJob, topScores } from "refute/sdk";
+import { jobMarketAbi } from "refute-ml/abi";
+import { decodeOutputs, deposit, encodeInputs, ethersWallet, jobProgress, loadProgram } from "refute-ml/sdk";
+import { minWindow, openSession, parseDescription, postJob, topScores } from "refute-ml/sdk";
 import { privateKeyToAccount } from "viem/accounts";
 
 const { rpcUrl, chainId, market, key } = JSON.parse(readFileSync("market.json", "utf8"));

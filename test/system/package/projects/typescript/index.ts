@@ -1,10 +1,10 @@
 // Every entry, as strict TypeScript sees it.
-import { jobMarketAbi } from "refute/abi";
-import * as browser from "refute/browser";
-import { knownProgram, ProgramLibrary, readModel, compile, runWatcher, runWorker } from "refute/node";
-import { decodeOutputs, openSession, postJob, waitForResult, type JobTerms, type ProgramDescription } from "refute/sdk";
-import type { AddressFile, Session } from "refute/sdk";
-import { targetOf } from "refute/sdk";
+import { jobMarketAbi } from "refute-ml/abi";
+import * as browser from "refute-ml/browser";
+import { knownProgram, ProgramLibrary, readModel, compile, runWatcher, runWorker } from "refute-ml/node";
+import { decodeOutputs, openSession, postJob, waitForResult, type JobTerms, type ProgramDescription } from "refute-ml/sdk";
+import type { AddressFile, Session } from "refute-ml/sdk";
+import { targetOf } from "refute-ml/sdk";
 import { createWalletClient, http, type Hex } from "viem";
 
 export async function ask(file: AddressFile, program: ProgramDescription, input: Uint8Array, terms: JobTerms) {
