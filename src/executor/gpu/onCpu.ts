@@ -1,0 +1,35 @@
+import { DType, type DType as DTypeCode } from "../../numerics/dtype.ts";
+import { FLOAT64_LIMBS } from "../../numerics/exactSum.ts";
+import { axisRange } from "../../program/loops.ts";
+import { isElementary } from "../../program/operations.ts";
+import { isDot, isPartial, isTotal } from "../../program/reduction.ts";
+import { Reduce, type Step, type View } from "../../program/types.ts";
+
+/**
+ * The limit for affine parts of coordinates, and for extents times divisors: an index from a tensor below 2^29 can be
+ * added in 32 bits, and any other index lies outside.
+ */
+const REACH = 2 ** 28;
+
+/**
+ * Why a GPU does not compute a step, so that the CPU's executor does (docs/performance.md, "A GPU"). The list is
+ * complete: any other step is computed on the GPU.
+ * @returns undefined if a GPU computes the step
+ */
+export function reasonForCpu(step: Step): string | undefined {
+  const { reduce, reduceType, term, epilogue } = step;
+  const codes = [...term.code, ...epilogue.code];
+  if (codes.some(({ op, dtype }) => isElementary(op) && dtype === DType.float64)) return "a function of float64";
+  const sums = reduce === Reduce.sum || isDot(reduce) || isPartial(reduce) || isTotal(reduce);
+  if (sums && isFloat64Sum(reduceType!, step)) return "an exact sum of float64";
+  const radices = [...step.outDigits, ...step.redDigits];
+  const isFar = ({ axes }: View): boolean =>
+    axes.some((axis) => {
+      const [low, high] = axisRange(axis, (digit) => radices[digit] ?? 1);
+      return low < -REACH || high >= REACH || axis.extent * axis.div >= REACH;
+    });
+  return [...step.termReads, ...step.epilogueReads].some(isFar) ? "coordinates beyond 2^28" : undefined;
+}
+
+const isFloat64Sum = (reduceType: DTypeCode, { reduce, outDigits }: Step): boolean =>
+  reduceType === DType.float64 || (reduce === Reduce.partialTotal && outDigits.at(-1) === FLOAT64_LIMBS);
