@@ -23,8 +23,16 @@ fn bAdd(a: B, b: B) -> B {
   }
   return r;
 }
-fn bNot(a: B) -> B { var r = B(); for (var i = 0u; i < 8u; i++) { r[i] = ~a[i]; } return r; }
-fn bNeg(a: B) -> B { return bAdd(bNot(a), bInt(1)); }
+fn bFlip(a: B, flips: bool) -> B {
+  let mask = select(0u, 0xffffffffu, flips);
+  var r = B(); for (var i = 0u; i < 8u; i++) { r[i] = a[i] ^ mask; } return r;
+}
+fn bNegIf(a: B, negates: bool) -> B {
+  let mask = select(0u, 0xffffffffu, negates);
+  var r = B(); var c = mask & 1u;
+  for (var i = 0u; i < 8u; i++) { let t = (a[i] ^ mask) + c; c = select(0u, c, t == 0u); r[i] = t; }
+  return r;
+}
 fn bSub(a: B, b: B) -> B {
   var r = B(); var c = 0u;
   for (var i = 0u; i < 8u; i++) {
@@ -56,7 +64,7 @@ fn bShr(a: B, s: u32) -> B {
   }
   return r;
 }
-fn bSar(a: B, s: u32) -> B { if (bBelow(a)) { return bNot(bShr(bNot(a), s)); } return bShr(a, s); }
+fn bSar(a: B, s: u32) -> B { let below = bBelow(a); return bFlip(bShr(bFlip(a, below), s), below); }
 fn bMul(a: B, b: B) -> B {
   var r = B();
   for (var i = 0u; i < 8u; i++) {
@@ -76,7 +84,7 @@ fn bDivSmall(a: B, k: u32) -> B {
   }
   return q;
 }
-fn bDivSigned(a: B, k: u32) -> B { if (bBelow(a)) { return bNeg(bDivSmall(bNeg(a), k)); } return bDivSmall(a, k); }
+fn bDivSigned(a: B, k: u32) -> B { let below = bBelow(a); return bNegIf(bDivSmall(bNegIf(a, below), k), below); }
 fn bDiv(a: B, b: B) -> B {
   var q = B(); var r = B();
   for (var k = bLength(a) - 1; k >= 0; k--) {
@@ -98,8 +106,9 @@ fn bNative(F: u32, m: B, x: i32) -> u32 {
   return native(F, bLow(top), x + i32(s), !bSame(bShl(top, s), m));
 }
 fn enclose(F: u32, below: bool, m: B, x: i32) -> u32 {
-  let half = bShr(m, 100u); let low = bNative(F, bSub(m, half), x); let high = bNative(F, bAdd(m, half), x);
-  let w = select(high, low, low == high || (low & 1u) == 0u);
+  let half = bShr(m, 100u); var ends = vec2u(0u);
+  for (var k = 0u; k < 2u; k++) { ends[k] = bNative(F, bAdd(m, bNegIf(half, k == 0u)), x); }
+  let w = select(ends.y, ends.x, ends.x == ends.y || (ends.x & 1u) == 0u);
   return select(select(0u, SIGN, below) | widen(F, w), 0u, w == 0u);
 }
 `;

@@ -24,7 +24,6 @@ fn mantissa(a: u32) -> B { return bOf(vec2u(part(a).m, 0u)); }
 fn shifted(m: B, s: i32) -> B { if (s >= 0) { return bShl(m, u32(s)); } return bShr(m, u32(-s)); }
 fn fixed(m: B, x: i32) -> B { return shifted(m, x + 126); }
 fn scaledMul(a: B, b: B) -> B { return bSar(bMul(a, b), 126u); }
-fn signed(m: B, below: bool) -> B { if (below) { return bNeg(m); } return m; }
 fn isBelow(a: u32) -> bool { return a >= SIGN; }
 fn isTiny(a: u32) -> bool { return absf(a) < 0x39800000u; }
 fn infinite(below: bool) -> u32 { return select(INF, SIGN | INF, below); }
@@ -40,40 +39,41 @@ fn expFixed(t: B) -> Scaled {
 fn f_exp(F: u32, a: u32) -> u32 {
   if (isNaNf(a)) { return NAN; }
   if (absf(a) >= 0x43000000u) { return select(INF, 0u, isBelow(a)); }
-  let e = expFixed(signed(fixed(mantissa(a), part(a).x), isBelow(a))); return enclose(F, false, e.m, e.x);
+  let e = expFixed(bNegIf(fixed(mantissa(a), part(a).x), isBelow(a))); return enclose(F, false, e.m, e.x);
 }
 fn f_expm1(F: u32, a: u32) -> u32 {
   if (isNaNf(a)) { return NAN; }
   let below = isBelow(a); let magnitude = absf(a);
   if (magnitude < 0x33000000u) { return castf(F, a); }
   if (magnitude >= 0x42b20000u) { return select(INF, 0xbf800000u, below); }
-  let p = part(a); let r = signed(fixed(mantissa(a), p.x), below);
-  if (magnitude < 0x3e800000u) { return enclose(F, below, bMul(mantissa(a), expm1Quotient(r)), p.x - 126); }
-  let e = expFixed(r); let power = fixed(e.m, e.x);
-  return enclose(F, below, signed(bSub(power, ONE), below), -126);
+  let p = part(a); let r = bNegIf(fixed(mantissa(a), p.x), below);
+  let near = magnitude < 0x3e800000u; var m: B; var x = -126;
+  if (near) { m = bMul(mantissa(a), expm1Quotient(r)); x += p.x; }
+  else { let e = expFixed(r); m = bNegIf(bSub(fixed(e.m, e.x), ONE), below); }
+  return enclose(F, below, m, x);
 }
 fn f_sigmoid(F: u32, a: u32) -> u32 {
   if (isNaNf(a)) { return NAN; }
   let below = isBelow(a);
   if (absf(a) >= 0x42d00000u) { return select(0x3f800000u, 0u, below); }
-  let e = expFixed(bNeg(fixed(mantissa(a), part(a).x)));
+  let e = expFixed(bNegIf(fixed(mantissa(a), part(a).x), true));
   let d = bAdd(ONE, bShr(e.m, u32(-e.x - 126)));
-  if (below) { return enclose(F, false, bDiv(bShl(e.m, 126u), d), e.x); }
-  return enclose(F, false, bDiv(bShl(ONE, 126u), d), -126);
+  var n = ONE; if (below) { n = e.m; }
+  return enclose(F, false, bDiv(bShl(n, 126u), d), select(-126, e.x, below));
 }
 fn f_tanh(F: u32, a: u32) -> u32 {
   if (isNaNf(a)) { return NAN; }
   if (isTiny(a)) { return castf(F, a); }
   let below = isBelow(a);
   if (absf(a) >= 0x41800000u) { return select(0x3f800000u, 0xbf800000u, below); }
-  let e = expFixed(bNeg(fixed(mantissa(a), part(a).x + 1))); let u = bShr(e.m, u32(-e.x - 126));
+  let e = expFixed(bNegIf(fixed(mantissa(a), part(a).x + 1), true)); let u = bShr(e.m, u32(-e.x - 126));
   return enclose(F, below, bDiv(bShl(bSub(ONE, u), 126u), bAdd(ONE, u)), -126);
 }
 fn f_erf(F: u32, a: u32) -> u32 {
   if (isNaNf(a)) { return NAN; }
   let below = isBelow(a); if (absf(a) >= 0x40800000u) { return select(0x3f800000u, 0xbf800000u, below); }
   let m = mantissa(a); let p = part(a); let square = fixed(bMul(m, m), 2 * p.x);
-  let e = expFixed(bNeg(square)); let w = bShr(square, 13u);
+  let e = expFixed(bNegIf(square, true)); let w = bShr(square, 13u);
   var term = KUMMER; var sum = term;
   for (var k = 3u; bLength(term) > 0; k += 2u) { term = bDivSmall(bShr(bMul(term, w), 112u), k); sum = bAdd(sum, term); }
   let c = bShr(bMul(bShr(sum, u32(-e.x - 126)), e.m), 126u);
@@ -100,7 +100,7 @@ fn seriesOf(p: B, q: B, last: u32, alternates: bool) -> Scaled {
   let z = bShr(bMul(s, s), u32(2 * shift - 126));
   var sum = bDivSmall(ONE, last);
   for (var k = last - 2u; k >= 1u; k -= 2u) {
-    let t = scaledMul(z, sum); sum = bAdd(bDivSmall(ONE, k), signed(t, alternates)); if (k == 1u) { break; }
+    let t = scaledMul(z, sum); sum = bAdd(bDivSmall(ONE, k), bNegIf(t, alternates)); if (k == 1u) { break; }
   }
   return Scaled(scaledMul(s, sum), -shift, false);
 }
@@ -108,10 +108,10 @@ fn logPositive(m: B, x: i32) -> Scaled {
   let bits = bLength(m); let above = bLess(bShl(bInt(1), u32(2 * bits - 1)), bMul(m, m));
   let unitBits = select(bits - 1, bits, above); let unit = bShl(bInt(1), u32(unitBits)); let k = x + unitBits;
   if (bSame(m, unit)) { return Scaled(bMul(bInt(abs(k)), LN2), -126, k < 0); }
-  let below = bLess(m, unit); let l = seriesOf(signed(bSub(m, unit), below), bAdd(m, unit), 49u, false);
+  let below = bLess(m, unit); let l = seriesOf(bNegIf(bSub(m, unit), below), bAdd(m, unit), 49u, false);
   if (k == 0) { return Scaled(l.m, l.x + 1, below); }
-  let total = bAdd(bMul(bInt(k), LN2), signed(bShr(l.m, u32(-(l.x + 1) - 126)), below));
-  return Scaled(signed(total, bBelow(total)), -126, bBelow(total));
+  let total = bAdd(bMul(bInt(k), LN2), bNegIf(bShr(l.m, u32(-(l.x + 1) - 126)), below));
+  return Scaled(bNegIf(total, bBelow(total)), -126, bBelow(total));
 }
 fn logRounded(F: u32, m: B, x: i32) -> u32 { let l = logPositive(m, x); return enclose(F, l.below, l.m, l.x); }
 fn f_log(F: u32, a: u32) -> u32 {
@@ -129,8 +129,7 @@ fn f_log1p(F: u32, a: u32) -> u32 {
   if (magnitude == INF) { return INF; }
   let m = mantissa(a); let x = part(a).x;
   if (x > 100) { return logRounded(F, m, x); }
-  if (x >= 0) { return logRounded(F, bAdd(bShl(m, u32(x)), bInt(1)), 0); }
-  return logRounded(F, bAdd(bShl(bInt(1), u32(-x)), signed(m, below)), x);
+  return logRounded(F, bAdd(bShl(bInt(1), u32(max(-x, 0))), bNegIf(bShl(m, u32(max(x, 0))), below)), min(x, 0));
 }
 fn f_asinh(F: u32, a: u32) -> u32 {
   if (isNaNf(a)) { return NAN; }
@@ -180,8 +179,8 @@ fn sinShifted(F: u32, a: u32, quarters: u32, flips: bool) -> u32 {
   let below = ((quadrant & 2u) != 0u) != flips;
   let odd = (quadrant & 1u) == 1u;
   let series = angleSeries(g, select(31u, 32u, odd));
-  if (odd) { return enclose(F, below, series, -126); }
-  return enclose(F, below != g.below, bMul(g.m, series), g.x - 126);
+  var m = series; if (!odd) { m = bMul(g.m, series); }
+  return enclose(F, below != (g.below && !odd), m, select(g.x - 126, -126, odd));
 }
 fn f_sin(F: u32, a: u32) -> u32 {
   if (absf(a) >= INF) { return NAN; }
@@ -198,8 +197,9 @@ fn f_tan(F: u32, a: u32) -> u32 {
   if (isTiny(a)) { return castf(F, a); }
   let g = reduceAngle(mantissa(a), part(a).x); let below = isBelow(a) != g.below;
   let sine = bMul(g.m, angleSeries(g, 31u)); let cosine = angleSeries(g, 32u);
-  if ((g.quadrant & 1u) == 0u) { return enclose(F, below, bDiv(sine, cosine), g.x); }
-  return enclose(F, !below, bDiv(bShl(cosine, 126u), bShr(sine, 126u)), -378 - (g.x - 126));
+  let odd = (g.quadrant & 1u) == 1u; var n = sine; var d = cosine;
+  if (odd) { n = bShl(cosine, 126u); d = bShr(sine, 126u); }
+  return enclose(F, below != odd, bDiv(n, d), select(g.x, -252 - g.x, odd));
 }
 fn lessFrom(whole: B, a: Scaled) -> Scaled { return Scaled(bSub(whole, fixed(a.m, a.x)), -126, false); }
 fn atanUpTo1(p: B, q: B) -> Scaled {
@@ -246,6 +246,6 @@ fn f_pow(F: u32, a: u32, b: u32) -> u32 {
   let l = logPositive(mantissa(x), part(x).x);
   let m = bMul(l.m, mantissa(y)); let e = l.x + p.x; let shrinks = l.below != down;
   if (bLength(m) + e > 8) { return select(infinite(below), 0u, shrinks); }
-  let r = expFixed(signed(fixed(m, e), shrinks)); return enclose(F, below, r.m, r.x);
+  let r = expFixed(bNegIf(fixed(m, e), shrinks)); return enclose(F, below, r.m, r.x);
 }
 `;
