@@ -72,6 +72,9 @@ export async function openGpu(name?: string): Promise<Gpu> {
   return new Gpu(device, factsOf(adapter), maxUniformBufferBindingSize);
 }
 
+/** The names of errors that WebGPU's own promises end with. */
+const ERRORS = ["OperationError", "AbortError", "GPUPipelineError"];
+
 /** An open GPU, and the kernels compiled for it. Programs share kernels of the same text. */
 export class Gpu {
   readonly device: GpuDevice;
@@ -136,7 +139,8 @@ export class Gpu {
     const error = errors.find((each) => each !== null) ?? (await this.device.popErrorScope());
     this.requireWell();
     if (error) throw this.fail(error.message.split("\n")[0]!);
-    if (thrown !== undefined) throw this.fail((thrown as Error).message.split("\n")[0]!);
+    if (thrown !== undefined)
+      throw ERRORS.includes((thrown as Error).name) ? this.fail((thrown as Error).message.split("\n")[0]!) : thrown;
     return result as T;
   }
 
