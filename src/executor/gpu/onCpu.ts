@@ -1,9 +1,7 @@
-import { DType, type DType as DTypeCode } from "../../numerics/dtype.ts";
-import { FLOAT64_LIMBS } from "../../numerics/exactSum.ts";
+import { DType } from "../../numerics/dtype.ts";
 import { axisRange } from "../../program/loops.ts";
 import { isElementary } from "../../program/operations.ts";
-import { isDot, isPartial, isTotal } from "../../program/reduction.ts";
-import { Reduce, type Step, type View } from "../../program/types.ts";
+import type { Step, View } from "../../program/types.ts";
 
 /**
  * The limit for affine parts of coordinates, and for extents times divisors: an index from a tensor below 2^29 can be
@@ -17,11 +15,9 @@ const REACH = 2 ** 28;
  * @returns undefined if a GPU computes the step
  */
 export function reasonForCpu(step: Step): string | undefined {
-  const { reduce, reduceType, term, epilogue } = step;
+  const { term, epilogue } = step;
   const codes = [...term.code, ...epilogue.code];
   if (codes.some(({ op, dtype }) => isElementary(op) && dtype === DType.float64)) return "a function of float64";
-  const sums = reduce === Reduce.sum || isDot(reduce) || isPartial(reduce) || isTotal(reduce);
-  if (sums && isFloat64Sum(reduceType!, step)) return "an exact sum of float64";
   const radices = [...step.outDigits, ...step.redDigits];
   const isFar = ({ axes }: View): boolean =>
     axes.some((axis) => {
@@ -30,6 +26,3 @@ export function reasonForCpu(step: Step): string | undefined {
     });
   return [...step.termReads, ...step.epilogueReads].some(isFar) ? "coordinates beyond 2^28" : undefined;
 }
-
-const isFloat64Sum = (reduceType: DTypeCode, { reduce, outDigits }: Step): boolean =>
-  reduceType === DType.float64 || (reduce === Reduce.partialTotal && outDigits.at(-1) === FLOAT64_LIMBS);

@@ -1,6 +1,7 @@
 import { DType, dtypeBytes, isFloat, isHalf, type DType as DTypeCode } from "../../../numerics/dtype.ts";
+import { LIMBS } from "../../../numerics/exactSum.ts";
 import { Op, signature } from "../../../program/operations.ts";
-import { accumulatorTypes, hasTwoResults, isDot, isPartial, isTotal } from "../../../program/reduction.ts";
+import { accumulatorTypes, hasTwoResults, isDot, isPartial, isTotal, limbsOf } from "../../../program/reduction.ts";
 import { Reduce, type Instruction, type Step, type View } from "../../../program/types.ts";
 import { shaderOf } from "../wgsl/library.ts";
 import { TERMS_BETWEEN_CARRIES } from "../wgsl/sums.ts";
@@ -186,12 +187,13 @@ function positionFold({ reduce, reduceType }: Step, type: string, a: string): Fo
 /** Exact sums: rounded, or a word of them by the element's last digit. */
 function sumFold(step: Step, a: string, b: string): Fold {
   const { reduce, outDigits } = step;
-  const word = `u32(o${outDigits.length - 1})`;
-  const add = isTotal(reduce)
-    ? `sumWord(r % 4u, ${a});`
-    : `sumProduct(${a}, ${isDot(reduce) ? b : "0x3f800000u"});`;
-  const carry = `if (r % ${TERMS_BETWEEN_CARRIES}u == ${TERMS_BETWEEN_CARRIES - 1}u) { sumCarry(); }`;
+  const words = limbsOf(step);
+  const d = words === LIMBS ? "" : "d";
+  const one = d === "" ? "0x3f800000u" : "vec2u(0u, 0x3ff00000u)";
+  const add = isTotal(reduce) ? `sumWord${d}(r % ${words}u, ${a});` : `sumProduct${d}(${a}, ${isDot(reduce) ? b : one});`;
+  const carry = `if (r % ${TERMS_BETWEEN_CARRIES}u == ${TERMS_BETWEEN_CARRIES - 1}u) { sumCarry${d}(); }`;
   const isWord = isPartial(reduce) || reduce === Reduce.partialTotal;
-  const result = isWord ? `sumLimb(${word})` : `sumRounded(${formatOf(step.reduceType!)})`;
-  return { before: "sumClear();", each: `${add} ${carry}`, after: `let acc0 = ${result};` };
+  const rounded = d === "" ? `sumRounded(${formatOf(step.reduceType!)})` : "sumRoundedd()";
+  const result = isWord ? `sumLimb${d}(u32(o${outDigits.length - 1}))` : rounded;
+  return { before: `sumClear${d}();`, each: `${add} ${carry}`, after: `let acc0 = ${result};` };
 }
