@@ -62,7 +62,10 @@ export async function createGpuExecutor(
   program.checkpoints.forEach(({ step }, j) => {
     const [tensor, nodes] = [plan.tensors[step]!.address, plan.nodes[j]!.address];
     const hashes = hashKernels(tensor, bytesOf(steps[step]!), nodes, plan.zeros.address);
-    hashing.set(step, hashes.map((kernel) => kernels.push(kernel) - 1));
+    hashing.set(
+      step,
+      hashes.map((kernel) => kernels.push(kernel) - 1),
+    );
   });
   const checkpoints = new Map(program.checkpoints.map(({ step }, j) => [step, j]));
   const { device } = gpu;
@@ -80,7 +83,10 @@ export async function createGpuExecutor(
       session.write(plan.zeros.address + height * HASH_BYTES, zeroHash(height));
     session.close();
   });
-  const onCpu = await cpuExecutors(model, cpuSteps.map(({ step }) => step));
+  const onCpu = await cpuExecutors(
+    model,
+    cpuSteps.map(({ step }) => step),
+  );
   let last: Promise<unknown> = Promise.resolve();
   return {
     bytes: plan.bytes,
@@ -105,7 +111,11 @@ export async function createGpuExecutor(
   function stepKernelOf(step: Step, s: number): Kernel | string {
     const reason = reasonForCpu(step);
     if (reason !== undefined) return reason;
-    const kernel = stepKernel(step, step.inputs.map((ref) => plan.of(ref).address), plan.tensors[s]!.address);
+    const kernel = stepKernel(
+      step,
+      step.inputs.map((ref) => plan.of(ref).address),
+      plan.tensors[s]!.address,
+    );
     return kernel.parameters.byteLength > gpu.maxUniformBytes ? "more numbers than the GPU takes" : kernel;
   }
 
@@ -133,7 +143,9 @@ export async function createGpuExecutor(
     function sizesToRead(): number[] {
       const kept = steps.flatMap((step, s) => (isKept(s) || onStep !== undefined ? [bytesOf(step)] : []));
       const hashed = trees === undefined ? [] : program.checkpoints.map(({ step }) => nodeBytes(step));
-      const sources = [checked, ...cpuSteps.map(({ step }) => step)].flatMap((s) => steps[s]?.inputs.map(bytesOf) ?? []);
+      const sources = [checked, ...cpuSteps.map(({ step }) => step)].flatMap(
+        (s) => steps[s]?.inputs.map(bytesOf) ?? [],
+      );
       return [...kept, ...hashed, ...sources, ...(checked < 0 ? [] : [bytesOf(steps[checked]!)])];
     }
 

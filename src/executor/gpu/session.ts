@@ -14,7 +14,14 @@ const MOST_WAITING = 2 ** 28;
  */
 export const stagingBytes = (sizes: readonly number[]): number => {
   const all = sizes.map(padded);
-  return Math.max(4, ...all, Math.min(MOST_WAITING, all.reduce((sum, size) => sum + size, 0)));
+  return Math.max(
+    4,
+    ...all,
+    Math.min(
+      MOST_WAITING,
+      all.reduce((sum, size) => sum + size, 0),
+    ),
+  );
 };
 
 /** The work of one execution: recorded, handed to the GPU in order, and read in as few turns as possible. */

@@ -5,7 +5,7 @@ import { Gpu } from "../../../src/executor/gpu/device.ts";
 import { createGpuExecutor } from "../../../src/executor/gpu/executor.ts";
 import { selfTestGpu } from "../../../src/executor/gpu/selfTest.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
-import { DType } from "../../../src/numerics/dtype.ts";
+import { DType, writeWord } from "../../../src/numerics/dtype.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import type { MerkleList } from "../../../src/program/merkle/list.ts";
 import { Op } from "../../../src/program/operations.ts";
@@ -13,6 +13,7 @@ import { Reduce, type Step } from "../../../src/program/types.ts";
 import { softwareGpu } from "../../../testkit/gpu/softwareGpu.ts";
 import { catalogued } from "../../../testkit/models/catalogue.ts";
 import { compileModel } from "../../../testkit/models/compileModel.ts";
+import { axis, NO_REDUCTION, stepModel } from "../../../testkit/programs/stepModel.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { rejection } from "../../../testkit/rejection.ts";
 
@@ -96,6 +97,30 @@ describe("the executor on a GPU", function () {
     expect(tensors.map((tensor) => Buffer.from(tensor))).to.deep.equal(
       executeReference(model, inputs).map((tensor) => Buffer.from(tensor)),
     );
+  });
+
+  it("indicesFarOutside_readTheFillValue_andUnsignedOnesAreNeverNegative", async () => {
+    for (const dtype of [DType.int64, DType.uint64]) {
+      const words = [2n ** 64n - 1n, 1n, 2n ** 63n, 2n ** 32n];
+      const index = new Uint8Array(32);
+      words.forEach((word, k) => writeWord(index, k, dtype, word));
+      const step: Step = {
+        ...{ ...NO_REDUCTION, dtype: DType.uint8, count: 4, outDigits: [4] },
+        inputs: [
+          { kind: "input", index: 0, dtype, count: 4 },
+          { kind: "input", index: 1, dtype: DType.uint8, count: 4 },
+        ],
+        epilogueReads: [
+          { input: 0, fill: 0n, axes: [axis(0, 4, 1)] },
+          { input: 1, fill: 9n, axes: [{ extent: 4, stride: 1, base: 0, div: 1, coeffs: [], indirect: 0 }] },
+        ],
+        epilogue: { code: [], out: 1 },
+      };
+      const executor = await createGpuExecutor(stepModel([step]), gpu);
+      const { tensors } = await executor.run([index, Uint8Array.of(1, 2, 3, 4)]);
+      await executor.close();
+      expect([...tensors[0]!]).to.deep.equal([dtype === DType.int64 ? 4 : 9, 2, 9, 9]);
+    }
   });
 
   it("alteredTensors_areReadByLaterSteps_andKeptOnesAreReturned", async () => {

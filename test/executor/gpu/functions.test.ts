@@ -49,9 +49,18 @@ describe("functions on a GPU", function () {
       const expected = executeStepReference(step, sources);
       const size = dtypeBytes(step.dtype);
       const wrong = Array.from({ length: step.count }, (_, k) => k).filter(
-        (k) => Buffer.compare(tensors[s]!.subarray(k * size, (k + 1) * size), expected.subarray(k * size, (k + 1) * size)) !== 0,
+        (k) =>
+          Buffer.compare(
+            tensors[s]!.subarray(k * size, (k + 1) * size),
+            expected.subarray(k * size, (k + 1) * size),
+          ) !== 0,
       );
-      expect(wrong, `${name}: the first has ${Buffer.from(sources[0]!).subarray((wrong[0] ?? 0) * size).toString("hex", 0, size)}`).to.deep.equal([]);
+      expect(
+        wrong,
+        `${name}: the first has ${Buffer.from(sources[0]!)
+          .subarray((wrong[0] ?? 0) * size)
+          .toString("hex", 0, size)}`,
+      ).to.deep.equal([]);
     });
   }
 
@@ -59,7 +68,9 @@ describe("functions on a GPU", function () {
   for (const name of names as OpName[])
     it(`${name}_ofHardOperands_hasTheBitsOfTheDefinition`, async () => {
       const operands = [...hardOperands(), ...edgeWords(DType.float32)].map((word): [Word, Word] => [word, 0n]);
-      await compare([{ name, ...pairStep(name, DType.float32, [...operands, ...relevantOperands(name, 7, RANDOM)], 1) }]);
+      await compare([
+        { name, ...pairStep(name, DType.float32, [...operands, ...relevantOperands(name, 7, RANDOM)], 1) },
+      ]);
     });
 
   it("pow_ofHardPairs_hasTheBitsOfTheDefinition", async () => {

@@ -92,7 +92,13 @@ const readsOf = (step: Step, views: readonly View[], prefix: string): Slot[] =>
   views.map(({ input }, n) => ({ text: `${prefix}${n}`, dtype: step.inputs[input]!.dtype }));
 
 /** Reads views: coordinates in 32 bits (`reasonForCpu` excludes views that leave them). */
-function readsText(step: Step, views: readonly View[], digits: readonly string[], prefix: string, P: Parameters): string {
+function readsText(
+  step: Step,
+  views: readonly View[],
+  digits: readonly string[],
+  prefix: string,
+  P: Parameters,
+): string {
   return views
     .map(({ input, fill, axes }, n) => {
       const { dtype } = step.inputs[input]!;
@@ -102,7 +108,10 @@ function readsText(step: Step, views: readonly View[], digits: readonly string[]
         text += `{ var c = ${P.signed(base)}${sum};\n`;
         if (indirect !== undefined) {
           const type = step.inputs[views[indirect]!.input]!.dtype;
-          text += `c += index64(${widened(`${prefix}${indirect}`, type)}, ${P.signed(extent)});\n`;
+          const index = widened(`${prefix}${indirect}`, type);
+          // An unsigned index is never negative: one from 2^63 on lies outside, as all large indices do.
+          const signed = type === DType.uint64 ? `min(${index}, vec2u(0xffffffffu, 0x7fffffffu))` : index;
+          text += `c += index64(${signed}, ${P.signed(extent)});\n`;
         }
         text += "inside = inside && c >= 0; var k = u32(c);\n";
         if (div > 1) text += `inside = inside && k % ${P.add(div)} == 0u; k = k / ${P.add(div)};\n`;
@@ -190,7 +199,9 @@ function sumFold(step: Step, a: string, b: string): Fold {
   const words = limbsOf(step);
   const d = words === LIMBS ? "" : "d";
   const one = d === "" ? "0x3f800000u" : "vec2u(0u, 0x3ff00000u)";
-  const add = isTotal(reduce) ? `sumWord${d}(r % ${words}u, ${a});` : `sumProduct${d}(${a}, ${isDot(reduce) ? b : one});`;
+  const add = isTotal(reduce)
+    ? `sumWord${d}(r % ${words}u, ${a});`
+    : `sumProduct${d}(${a}, ${isDot(reduce) ? b : one});`;
   const carry = `if (r % ${TERMS_BETWEEN_CARRIES}u == ${TERMS_BETWEEN_CARRIES - 1}u) { sumCarry${d}(); }`;
   const isWord = isPartial(reduce) || reduce === Reduce.partialTotal;
   const rounded = d === "" ? `sumRounded(${formatOf(step.reduceType!)})` : "sumRoundedd()";
