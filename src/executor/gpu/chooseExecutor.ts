@@ -9,7 +9,7 @@ import { createGpuExecutor } from "./executor.ts";
 import { selfTestGpu } from "./selfTest.ts";
 
 /** An executor, and where it computes: `cpu`, or a GPU's name. */
-export type ChosenExecutor = Executor & { readonly device: string };
+type ChosenExecutor = Executor & { readonly device: string };
 
 /**
  * Creates an executor on a device. A GPU is tested before: a small model, and each elementary function of the program.

@@ -5,7 +5,7 @@ import { ExecutionDeviceError } from "../errors.ts";
 import { COMPUTE_STAGE, type GpuAdapter, type GpuDevice, type GpuEntry, type GpuLimits } from "./api.ts";
 
 /** What a GPU says of itself. */
-export type GpuFacts = {
+type GpuFacts = {
   name: string;
   vendor: string;
   /** The bytes of memory that one program may take there. */

@@ -21,12 +21,12 @@ import { reasonForCpu } from "./onCpu.ts";
 import { Session, stagingBytes } from "./session.ts";
 import { wrongElement } from "./spotCheck.ts";
 
-export type GpuExecutor = Executor & {
+type GpuExecutor = Executor & {
   /** The steps that the CPU computes, and why. */
   readonly cpuSteps: readonly { step: number; reason: string }[];
 };
 
-export type GpuExecutorOptions = {
+type GpuExecutorOptions = {
   /** The seed of spot checks; by default a fresh one. */
   seed?: number;
 };

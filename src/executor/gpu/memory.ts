@@ -11,7 +11,7 @@ type ConstantRef = TensorRef & { kind: "constant" };
 export const HEIGHTS = 32;
 
 /** Where a program's data lie in the GPU's memory, by byte addresses. */
-export type GpuMemory = {
+type GpuMemory = {
   bytes: number;
   inputs: readonly Region[];
   tensors: readonly Region[];

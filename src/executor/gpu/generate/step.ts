@@ -9,7 +9,7 @@ import { operationText, resultType } from "./operation.ts";
 import { formatOf, Parameters, slotType, widened, wrapped } from "./slots.ts";
 
 /** A step's kernel: the shader's text, the parameters, and the number of invocations. */
-export type StepKernel = { source: string; parameters: Uint32Array<ArrayBuffer>; invocations: number };
+type StepKernel = { source: string; parameters: Uint32Array<ArrayBuffer>; invocations: number };
 
 type Slot = { text: string; dtype: DTypeCode };
 
