@@ -21,7 +21,7 @@ const INSTALL = "install the driver of the GPU (on Debian, libvulkan1 and a Vulk
 let entry: Promise<GpuEntry> | undefined;
 const packageEntry = (): Promise<GpuEntry> =>
   (entry ??= withPackages(["webgpu"], "computing on a GPU", async () => {
-    const { create } = (await import("webgpu")) as unknown as { create(flags: string[]): GpuEntry };
+    const { create } = (await import("webgpu")) as unknown as { create(this: void, flags: string[]): GpuEntry };
     return create([]);
   }));
 
@@ -129,18 +129,17 @@ export class Gpu {
     this.device.pushErrorScope("validation");
     this.device.pushErrorScope("internal");
     let result: T | undefined;
-    let thrown: unknown;
+    let thrown: Error | undefined;
     try {
       result = await work();
     } catch (error) {
-      thrown = error;
+      thrown = error as Error;
     }
     const errors = [await this.device.popErrorScope(), await this.device.popErrorScope()];
     const error = errors.find((each) => each !== null) ?? (await this.device.popErrorScope());
     this.requireWell();
     if (error) throw this.fail(error.message.split("\n")[0]!);
-    if (thrown !== undefined)
-      throw ERRORS.includes((thrown as Error).name) ? this.fail((thrown as Error).message.split("\n")[0]!) : thrown;
+    if (thrown !== undefined) throw ERRORS.includes(thrown.name) ? this.fail(thrown.message.split("\n")[0]!) : thrown;
     return result as T;
   }
 

@@ -68,9 +68,7 @@ function functionStep(op: Op): Step {
 /** A model of steps that read only inputs of their own. */
 function functionsModel(steps: readonly Step[]): CompiledModel {
   let next = 0;
-  const moved = steps.map(
-    (step) => ({ ...step, inputs: step.inputs.map((ref) => ({ ...ref, index: next++ })) }) as Step,
-  );
+  const moved = steps.map((step) => ({ ...step, inputs: step.inputs.map((ref) => ({ ...ref, index: next++ })) }));
   const inputs = moved.flatMap((step) => step.inputs.map(({ dtype, count }) => ({ dtype, count })));
   return {
     program: { inputs, steps: moved, checkpoints: [], outputs: [], maxStepGas: 0, maxStepBytes: 0 },
