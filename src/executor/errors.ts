@@ -34,3 +34,9 @@ export class ExecutionMemoryError extends errorWithCode("EXECUTION_MEMORY") {}
  * thread.
  */
 export class ExecutionThreadError extends errorWithCode("EXECUTION_THREAD", { retryable: true }) {}
+
+/**
+ * A GPU failed, was lost, ran out of memory, or computed other bits than the definition: nothing more is computed
+ * there. The message names the GPU and what was found.
+ */
+export class ExecutionDeviceError extends errorWithCode("EXECUTION_DEVICE") {}

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { compile } from "../../compiler/compile.ts";
-import { createExecutor, executionBytes } from "../../executor/createExecutor.ts";
+import { executionBytes } from "../../executor/createExecutor.ts";
+import { createExecutorOn } from "../../executor/gpu/chooseExecutor.ts";
 import { compare, emptyTensor, outputTensors, type Comparison, type Distances } from "../../examine/compare/compare.ts";
 import { elementCount } from "../../model/onnx/model.ts";
 import type { TensorInfo } from "../../program/compiled.ts";
@@ -21,7 +22,7 @@ import { table } from "../../base/text.ts";
 
 type Options = ModelOptions &
   GenerationOptions &
-  Pick<OutputOptions, "output"> & { input?: string[]; compare?: boolean };
+  Pick<OutputOptions, "output"> & { input?: string[]; compare?: boolean; device?: string };
 
 /** `refute run`: exact execution of a model on files. */
 export function runCommand(output: Output): Command {
@@ -30,6 +31,7 @@ export function runCommand(output: Output): Command {
     .argument("<model>", "ONNX file")
     .option("--input <name=file>", "an input tensor: .pb (TensorProto), .npy or .json; repeat for more", appendOption)
     .option("--compare", "show how far plain onnxruntime is off, and the first tensor that differs")
+    .option("--device <device>", "cpu (the default), gpu, auto or a part of a GPU's name; the bits are the same")
     .action(async (path: string, options: Options) => {
       if (options.compare === true && options.uint8 !== undefined)
         throw new UsageError("--compare takes the model's own inputs: give floats, without --uint8");
@@ -48,6 +50,7 @@ export function runCommand(output: Output): Command {
         const other = options.input !== undefined ? "--input" : options.compare === true ? "--compare" : undefined;
         if (other !== undefined) throw new UsageError(`${other}: a decoder takes its inputs from --prompt`);
         if (options.output !== undefined) throw new UsageError("--output: a decoder's tokens are printed");
+        if (options.device !== undefined) throw new UsageError("--device: a decoder is executed on the CPU");
         return generateText(spec, options, output);
       }
       requireNoGeneration(options);
@@ -66,12 +69,13 @@ export function runCommand(output: Output): Command {
         executionBytes(compiled);
         requirePrintable(compiled.outputs.filter(({ name }) => !files.has(name)));
       }
-      const executor = await createExecutor(compiled);
+      const executor = await createExecutorOn(options.device ?? "cpu", compiled, (reason) => output.warn(reason));
       const start = performance.now();
       const bytes = compiled.inputs.map(({ name }) => inputs.get(name)!.bytes);
       const progress = executionProgress(output.progress("step"), compiled.program.steps);
       const { tensors, stats } = await executor.run(bytes, { progress });
       const milliseconds = Math.round(performance.now() - start);
+      const { device } = executor;
       await executor.close();
       const outputs = [...outputTensors(compiled, tensors), ...(compiled.emptyOutputs ?? []).map(emptyTensor)];
       for (const tensor of outputs) {
@@ -82,7 +86,7 @@ export function runCommand(output: Output): Command {
         options.compare === true
           ? await compare(path, compiled, new Map([...inputs, ...bound]), tensors).catch(refusal)
           : undefined;
-      const report = { programRoot: compiled.programRoot, milliseconds, stats };
+      const report = { programRoot: compiled.programRoot, milliseconds, stats, device };
       output.answer(
         {
           ...report,
@@ -91,7 +95,7 @@ export function runCommand(output: Output): Command {
         },
         [
           ...outputs.map(tensorText),
-          `${compiled.program.steps.length} steps in ${milliseconds} ms`,
+          `${compiled.program.steps.length} steps in ${milliseconds} ms${device === "cpu" ? "" : ` on ${device}`}`,
           ...(comparison === undefined ? [] : comparisonText(comparison)),
         ],
       );
@@ -103,6 +107,7 @@ export function runCommand(output: Output): Command {
     "run model.onnx --decoder --prompt 1,2,3 --tokens 20 --temperature 0.8 --seed 7",
     'run model.onnx --decoder --tokenizer tokenizer.json --prompt "Once upon" --tokens 20',
     "run model.onnx --input x=x.json --compare",
+    "run model.onnx --input x=x.npy --device gpu",
   );
 }
 

@@ -168,6 +168,10 @@ export const WORDS: Record<string, Record<string, Word>> = {
           about: "development only: a process in place of a device",
           load: async () => (await import("../commands/device/dongle.ts")).dongleCommand,
         },
+        gpus: {
+          about: "list the GPUs that refute run --device can name",
+          load: async () => (await import("../commands/device/gpus.ts")).gpusCommand,
+        },
         "stand-in": {
           about: "development only: a folder in place of a device",
           load: async () => (await import("../commands/device/standIn.ts")).standInCommand,

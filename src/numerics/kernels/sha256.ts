@@ -32,8 +32,8 @@ function rootBits(count: number, root: bigint): number[] {
   });
 }
 
-const CONSTANTS = rootBits(ROUNDS, 3n);
-const INITIAL = rootBits(8, 2n);
+export const CONSTANTS = rootBits(ROUNDS, 3n);
+export const INITIAL = rootBits(8, 2n);
 
 const rotated = (x: number, by: number): number => (x >>> by) | (x << (32 - by));
 

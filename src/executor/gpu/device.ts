@@ -1,0 +1,150 @@
+import { CannotRunHereError } from "../../base/platform.ts";
+import { getOrAdd } from "../../base/getOrAdd.ts";
+import { withPackages } from "../../base/optionalPackage.ts";
+import { ExecutionDeviceError } from "../errors.ts";
+import { COMPUTE_STAGE, type GpuAdapter, type GpuDevice, type GpuEntry, type GpuLimits } from "./api.ts";
+
+/** What a GPU says of itself. */
+type GpuFacts = {
+  name: string;
+  vendor: string;
+  /** The bytes of memory that one program may take there. */
+  maxBytes: number;
+};
+
+const INSTALL = "install the driver of the GPU (on Debian, libvulkan1 and a Vulkan driver), or compute on the CPU";
+
+/**
+ * WebGPU's objects. The entry is kept for good: once collected, the package's threads end the process.
+ * @throws MissingPackageError without the package `webgpu`
+ */
+let entry: Promise<GpuEntry> | undefined;
+const packageEntry = (): Promise<GpuEntry> =>
+  (entry ??= withPackages(["webgpu"], "computing on a GPU", async () => {
+    const { create } = (await import("webgpu")) as unknown as { create(this: void, flags: string[]): GpuEntry };
+    return create([]);
+  }));
+
+/** The GPUs that this machine offers: the fast one and the one that saves power, if they differ. */
+async function adapters(): Promise<GpuAdapter[]> {
+  const gpu = await packageEntry();
+  const found = await Promise.all(
+    (["high-performance", "low-power"] as const).map((powerPreference) => gpu.requestAdapter({ powerPreference })),
+  );
+  const known = new Map(found.flatMap((adapter) => (adapter === null ? [] : [[nameOf(adapter), adapter] as const])));
+  return [...known.values()];
+}
+
+const nameOf = ({ info }: GpuAdapter): string => info.description || info.device || info.vendor || "unnamed GPU";
+
+const boundOf = ({ maxStorageBufferBindingSize, maxBufferSize }: GpuLimits): number =>
+  Math.min(maxStorageBufferBindingSize, maxBufferSize);
+
+const factsOf = (adapter: GpuAdapter): GpuFacts => ({
+  name: nameOf(adapter),
+  vendor: adapter.info.vendor,
+  maxBytes: boundOf(adapter.limits),
+});
+
+/** The GPUs of this machine. @throws MissingPackageError */
+export const listGpus = async (): Promise<GpuFacts[]> => (await adapters()).map(factsOf);
+
+/**
+ * Opens a GPU.
+ * @param name A part of the GPU's name; by default the fastest GPU.
+ * @throws MissingPackageError without the package `webgpu`; CannotRunHereError without such a GPU.
+ */
+export async function openGpu(name?: string): Promise<Gpu> {
+  const found = await adapters();
+  const adapter = found.find((each) => name === undefined || nameOf(each).toLowerCase().includes(name.toLowerCase()));
+  if (adapter === undefined) {
+    const others = found.map((each) => `"${nameOf(each)}"`).join(", ");
+    throw new CannotRunHereError(
+      found.length === 0
+        ? `no GPU is found here: ${INSTALL}`
+        : `no GPU here is named "${name!}": there is ${others}; name one of these`,
+    );
+  }
+  const { maxStorageBufferBindingSize, maxBufferSize, maxUniformBufferBindingSize } = adapter.limits;
+  const device = await adapter.requestDevice({
+    requiredLimits: { maxStorageBufferBindingSize, maxBufferSize, maxUniformBufferBindingSize },
+  });
+  return new Gpu(device, factsOf(adapter), maxUniformBufferBindingSize);
+}
+
+/** The names of errors that WebGPU's own promises end with. */
+const ERRORS = ["OperationError", "AbortError", "GPUPipelineError"];
+
+/** An open GPU, and the kernels compiled for it. Programs share kernels of the same text. */
+export class Gpu {
+  readonly device: GpuDevice;
+  readonly facts: GpuFacts;
+  readonly maxUniformBytes: number;
+  readonly layout: object;
+  readonly #pipelineLayout: object;
+  readonly #pipelines = new Map<string, Promise<object>>();
+  #fault: ExecutionDeviceError | undefined;
+  #isClosed = false;
+
+  constructor(device: GpuDevice, facts: GpuFacts, maxUniformBytes: number) {
+    this.device = device;
+    this.facts = facts;
+    this.maxUniformBytes = maxUniformBytes;
+    const buffers = ["storage", "uniform"].map((type, binding) => ({
+      ...{ binding, visibility: COMPUTE_STAGE, buffer: { type } },
+    }));
+    this.layout = device.createBindGroupLayout({ entries: buffers });
+    this.#pipelineLayout = device.createPipelineLayout({ bindGroupLayouts: [this.layout] });
+    void device.lost.then(({ reason, message }) => {
+      if (!this.#isClosed) this.fail(`the GPU was lost (${reason}): ${message}`);
+    });
+  }
+
+  /** The compiled kernel of a shader's text. */
+  pipeline(source: string): Promise<object> {
+    return getOrAdd(this.#pipelines, source, () => {
+      const module = this.device.createShaderModule({ code: source });
+      const compute = { module, entryPoint: "main" };
+      return this.device.createComputePipelineAsync({ layout: this.#pipelineLayout, compute });
+    });
+  }
+
+  /** Ends the use of this GPU for good. */
+  fail(finding: string): ExecutionDeviceError {
+    this.#fault ??= new ExecutionDeviceError(
+      `${this.facts.name}: ${finding}; nothing more is computed there: compute on the CPU (--device cpu)`,
+    );
+    return this.#fault;
+  }
+
+  /** @throws ExecutionDeviceError if this GPU failed before */
+  requireWell(): void {
+    if (this.#fault !== undefined) throw this.#fault;
+  }
+
+  /** Runs something and gives WebGPU's errors of memory and of use as errors. @throws ExecutionDeviceError */
+  async watched<T>(work: () => T | Promise<T>): Promise<T> {
+    this.requireWell();
+    this.device.pushErrorScope("out-of-memory");
+    this.device.pushErrorScope("validation");
+    this.device.pushErrorScope("internal");
+    let result: T | undefined;
+    let thrown: Error | undefined;
+    try {
+      result = await work();
+    } catch (error) {
+      thrown = error as Error;
+    }
+    const errors = [await this.device.popErrorScope(), await this.device.popErrorScope()];
+    const error = errors.find((each) => each !== null) ?? (await this.device.popErrorScope());
+    this.requireWell();
+    if (error) throw this.fail(error.message.split("\n")[0]!);
+    if (thrown !== undefined) throw ERRORS.includes(thrown.name) ? this.fail(thrown.message.split("\n")[0]!) : thrown;
+    return result as T;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.device.destroy();
+  }
+}

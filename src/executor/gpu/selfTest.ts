@@ -1,0 +1,78 @@
+import { freshSeed, Prng } from "../../base/prng.ts";
+import { CannotRunHereError } from "../../base/platform.ts";
+import { DType, writeWord } from "../../numerics/dtype.ts";
+import type { CompiledModel } from "../../program/compiled.ts";
+import { toHash, zeroHash } from "../../program/merkle/hash.ts";
+import { isElementary, Op, signature } from "../../program/operations.ts";
+import { Reduce, type Step } from "../../program/types.ts";
+import { executeReference } from "../reference.ts";
+import { selfTestExecutor } from "../selfTest.ts";
+import type { Gpu } from "./device.ts";
+import { createGpuExecutor } from "./executor.ts";
+
+/** Operands of each function, and the exponents of float32 that half of them are drawn from: 2^-14 to 2^8. */
+const OPERANDS = 64;
+const [LOW, HIGH] = [113, 135];
+
+/**
+ * Tests a GPU before jobs: a small model with products, sums, casts and hashes ({@link selfTestExecutor}), and every
+ * elementary function of float32 on random operands, against the definition.
+ * @param functions The functions to test; by default all.
+ * @throws CannotRunHereError that names the GPU, what differs and the seed
+ */
+export async function selfTestGpu(
+  gpu: Gpu,
+  seed = freshSeed(),
+  functions: readonly Op[] = Object.values(Op).filter(isElementary),
+): Promise<void> {
+  await selfTestExecutor((model) => createGpuExecutor(model, gpu, { seed }), seed);
+  const prng = new Prng(seed);
+  const steps = functions.map(functionStep);
+  const inputs = functions.flatMap((op) => Array.from({ length: signature(op)!.arity }, () => operands(prng)));
+  const model = functionsModel(steps);
+  const executor = await createGpuExecutor(model, gpu, { seed });
+  const { tensors } = await executor.run(inputs).finally(() => executor.close());
+  const expected = executeReference(model, inputs);
+  const wrong = expected.findIndex((tensor, s) => Buffer.compare(tensor, tensors[s]!) !== 0);
+  if (wrong >= 0)
+    throw new CannotRunHereError(
+      `${gpu.facts.name}: the function ${signature(functions[wrong]!)!.name} has other bits than the definition (seed ` +
+        `${seed}); compute on the CPU, or with another driver of the GPU`,
+    );
+}
+
+function operands(prng: Prng): Uint8Array {
+  const bytes = new Uint8Array(4 * OPERANDS);
+  for (let k = 0; k < OPERANDS; k++) {
+    const near = BigInt(LOW + prng.below(HIGH - LOW)) << 23n;
+    const any = prng.bits(32);
+    writeWord(bytes, k, DType.float32, k % 2 === 0 ? any : (any & 0x807fffffn) | near);
+  }
+  return bytes;
+}
+
+/** The step that applies a function to each element of its inputs. */
+function functionStep(op: Op): Step {
+  const { arity } = signature(op)!;
+  const axes = [{ extent: OPERANDS, stride: 1, base: 0, div: 1, coeffs: [{ digit: 0, coeff: 1 }] }];
+  const slots = Array.from({ length: arity }, (_, input) => input);
+  return {
+    ...{ dtype: DType.float32, count: OPERANDS, outDigits: [OPERANDS], redDigits: [], reduce: Reduce.none },
+    inputs: slots.map((index) => ({ kind: "input", index, dtype: DType.float32, count: OPERANDS })),
+    ...{ constants: [], termReads: [], term: { code: [], outA: 0, outB: 0 } },
+    epilogueReads: slots.map((input) => ({ input, fill: 0n, axes })),
+    epilogue: { code: [{ op, dtype: DType.float32, a: 0, b: arity - 1, c: 0 }], out: arity },
+  };
+}
+
+/** A model of steps that read only inputs of their own. */
+function functionsModel(steps: readonly Step[]): CompiledModel {
+  let next = 0;
+  const moved = steps.map((step) => ({ ...step, inputs: step.inputs.map((ref) => ({ ...ref, index: next++ })) }));
+  const inputs = moved.flatMap((step) => step.inputs.map(({ dtype, count }) => ({ dtype, count })));
+  return {
+    program: { inputs, steps: moved, checkpoints: [], outputs: [], maxStepGas: 0, maxStepBytes: 0 },
+    ...{ programRoot: toHash(zeroHash(0)), constants: new Map(), inputs: [], outputs: [] },
+    origins: moved.map(() => ({ node: "", operator: "self test" })),
+  };
+}

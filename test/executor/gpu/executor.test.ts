@@ -1,0 +1,168 @@
+import { expect } from "chai";
+import { createExecutor } from "../../../src/executor/createExecutor.ts";
+import { createExecutorOn } from "../../../src/executor/gpu/chooseExecutor.ts";
+import { Gpu } from "../../../src/executor/gpu/device.ts";
+import { createGpuExecutor } from "../../../src/executor/gpu/executor.ts";
+import { selfTestGpu } from "../../../src/executor/gpu/selfTest.ts";
+import { executeReference } from "../../../src/executor/reference.ts";
+import { DType, writeWord } from "../../../src/numerics/dtype.ts";
+import type { CompiledModel } from "../../../src/program/compiled.ts";
+import type { MerkleList } from "../../../src/program/merkle/list.ts";
+import { Op } from "../../../src/program/operations.ts";
+import { Reduce, type Step } from "../../../src/program/types.ts";
+import { softwareGpu } from "../../../testkit/gpu/softwareGpu.ts";
+import { catalogued } from "../../../testkit/models/catalogue.ts";
+import { compileModel } from "../../../testkit/models/compileModel.ts";
+import { axis, NO_REDUCTION, stepModel } from "../../../testkit/programs/stepModel.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
+import { rejection } from "../../../testkit/rejection.ts";
+
+const COUNT = 300;
+
+/** x -> op(op(x, x)), in two steps of which the second reads the first; both are checkpoints. */
+function chain(op: Op, dtype: DType): CompiledModel {
+  const step = (kind: "input" | "step"): Step => ({
+    ...{ dtype, count: COUNT, outDigits: [COUNT], redDigits: [], reduce: Reduce.none },
+    inputs: [{ kind, index: 0, dtype, count: COUNT }],
+    ...{ constants: [], termReads: [], term: { code: [], outA: 0, outB: 0 } },
+    epilogueReads: [
+      { input: 0, fill: 0n, axes: [{ extent: COUNT, stride: 1, base: 0, div: 1, coeffs: [{ digit: 0, coeff: 1 }] }] },
+    ],
+    epilogue: { code: [{ op, dtype, a: 0, b: 0, c: 0 }], out: 1 },
+  });
+  return {
+    program: {
+      inputs: [{ dtype, count: COUNT }],
+      steps: [step("input"), step("step")],
+      checkpoints: [
+        { first: 0, step: 0 },
+        { first: 1, step: 1 },
+      ],
+      ...{ outputs: [1], maxStepGas: 0, maxStepBytes: 0 },
+    },
+    ...{ programRoot: "0x00", constants: new Map(), outputs: [] },
+    inputs: [{ name: "x", dtype, shape: [COUNT] }],
+    origins: [
+      { node: "", operator: "first" },
+      { node: "", operator: "second" },
+    ],
+  };
+}
+
+const numbers = (seed: number, bytes: number): Uint8Array => {
+  const prng = new Prng(seed);
+  return Uint8Array.from({ length: bytes }, () => prng.below(256));
+};
+
+/** The same GPU, with one text of its kernels replaced: a planted fault. */
+function faulty({ device, facts, maxUniformBytes }: Gpu, from: string, to: string): Gpu {
+  const gpu = new Gpu(device, facts, maxUniformBytes);
+  const compile = gpu.pipeline.bind(gpu);
+  gpu.pipeline = (source) => compile(source.replaceAll(from, to));
+  return gpu;
+}
+
+describe("the executor on a GPU", function () {
+  this.timeout(300_000);
+  let gpu: Gpu;
+  before(async function () {
+    gpu = await softwareGpu(this);
+  });
+
+  it("realModel_hasTheBitsAndRootsOfTheCpu_onEveryTensor", async () => {
+    const entry = catalogued("silero_v5");
+    const given = entry.inputs();
+    const { model } = compileModel(entry, given);
+    const inputs = model.inputs.map(({ name }) => given.get(name)!.bytes);
+    const [cpu, own] = [await createExecutor(model, { threads: 1 }), await createGpuExecutor(model, gpu)];
+    expect(own.cpuSteps).to.deep.equal([]);
+    const [expectedTrees, trees] = [new Map<number, MerkleList>(), new Map<number, MerkleList>()];
+    const expected = await cpu.run(inputs, { trees: expectedTrees });
+    const { tensors } = await own.run(inputs, { trees });
+    await Promise.all([cpu.close(), own.close()]);
+    expected.tensors.forEach((tensor, s) =>
+      expect(Buffer.compare(tensor, tensors[s]!), `step ${s}: ${model.origins[s]!.operator}`).to.equal(0),
+    );
+    expect([...trees.keys()]).to.deep.equal(model.program.checkpoints.map(({ step }) => step));
+    for (const [step, tree] of expectedTrees) expect(trees.get(step)!.root).to.equal(tree.root);
+  });
+
+  it("functionsOfFloat64_areComputedByTheCpu_betweenStepsOfTheGpu", async () => {
+    const model = chain(Op.exp, DType.float64);
+    const executor = await createGpuExecutor(model, gpu);
+    expect(executor.cpuSteps).to.deep.equal([0, 1].map((step) => ({ step, reason: "a function of float64" })));
+    const inputs = [numbers(3, 8 * COUNT)];
+    const { tensors } = await executor.run(inputs);
+    await executor.close();
+    expect(tensors.map((tensor) => Buffer.from(tensor))).to.deep.equal(
+      executeReference(model, inputs).map((tensor) => Buffer.from(tensor)),
+    );
+  });
+
+  it("indicesFarOutside_readTheFillValue_andUnsignedOnesAreNeverNegative", async () => {
+    for (const dtype of [DType.int64, DType.uint64]) {
+      const words = [2n ** 64n - 1n, 1n, 2n ** 63n, 2n ** 32n];
+      const index = new Uint8Array(32);
+      words.forEach((word, k) => writeWord(index, k, dtype, word));
+      const step: Step = {
+        ...{ ...NO_REDUCTION, dtype: DType.uint8, count: 4, outDigits: [4] },
+        inputs: [
+          { kind: "input", index: 0, dtype, count: 4 },
+          { kind: "input", index: 1, dtype: DType.uint8, count: 4 },
+        ],
+        epilogueReads: [
+          { input: 0, fill: 0n, axes: [axis(0, 4, 1)] },
+          { input: 1, fill: 9n, axes: [{ extent: 4, stride: 1, base: 0, div: 1, coeffs: [], indirect: 0 }] },
+        ],
+        epilogue: { code: [], out: 1 },
+      };
+      const executor = await createGpuExecutor(stepModel([step]), gpu);
+      const { tensors } = await executor.run([index, Uint8Array.of(1, 2, 3, 4)]);
+      await executor.close();
+      expect([...tensors[0]!]).to.deep.equal([dtype === DType.int64 ? 4 : 9, 2, 9, 9]);
+    }
+  });
+
+  it("alteredTensors_areReadByLaterSteps_andKeptOnesAreReturned", async () => {
+    const model = chain(Op.sqrt, DType.float32);
+    const executor = await createGpuExecutor(model, gpu);
+    const inputs = [numbers(4, 4 * COUNT)];
+    const onStep = (step: number, tensor: Uint8Array): void => void (step === 0 && tensor.fill(0x3f));
+    const expected = executeReference(model, inputs, { onStep });
+    const { tensors } = await executor.run(inputs, { onStep, keep: (step) => step === 1 });
+    await executor.close();
+    expect(0 in tensors).to.equal(false);
+    expect(Buffer.compare(tensors[1]!, expected[1]!)).to.equal(0);
+  });
+
+  it("spotChecks_findAFault_andTheGpuIsUsedNoMore", async () => {
+    const executor = await createGpuExecutor(chain(Op.sqrt, DType.float32), faulty(gpu, "x >> 1u", "x >> 2u"));
+    const inputs = [numbers(5, 4 * COUNT).map((byte, k) => (k % 4 === 3 ? byte & 0x7f : byte))];
+    for (let k = 0; k < 2; k++) {
+      const failure = await rejection(executor.run(inputs));
+      expect(failure).to.have.property("code", "EXECUTION_DEVICE");
+      expect(failure.message).to.match(/SwiftShader.* element \d+ of step [01] \((first|second)\)/);
+    }
+    await executor.close();
+  });
+
+  it("selfTest_passesHere_andNamesPlantedFaults", async () => {
+    await selfTestGpu(gpu, 1, [Op.exp]);
+    for (const [from, to] of [
+      ["c = s >> 16u;", "c = 0;"],
+      ["rotated(e, 11u)", "rotated(e, 12u)"],
+    ] as const)
+      expect(await rejection(selfTestGpu(faulty(gpu, from, to), 1, []))).to.have.property("code", "CANNOT_RUN_HERE");
+    const failure = await rejection(selfTestGpu(faulty(gpu, "var k = 26u", "var k = 5u"), 1, [Op.exp]));
+    expect(failure.message).to.match(/the function exp has other bits/);
+  });
+
+  it("unknownDevice_isRefused_andAutoFallsBack", async () => {
+    const model = chain(Op.sqrt, DType.float32);
+    const warnings: string[] = [];
+    const failure = await rejection(createExecutorOn("no such GPU", model, (reason) => warnings.push(reason)));
+    expect(failure).to.have.property("code", "CANNOT_RUN_HERE");
+    expect(failure.message).to.include("SwiftShader");
+    expect(warnings).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,75 @@
+import { expect } from "chai";
+import { compile } from "../../../src/compiler/compile.ts";
+import type { Gpu } from "../../../src/executor/gpu/device.ts";
+import { createGpuExecutor } from "../../../src/executor/gpu/executor.ts";
+import { reasonForCpu } from "../../../src/executor/gpu/onCpu.ts";
+import { executeReference } from "../../../src/executor/reference.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
+import type { CompiledModel } from "../../../src/program/compiled.ts";
+import { AT_LENGTH } from "../../../testkit/atLength.ts";
+import { softwareGpu } from "../../../testkit/gpu/softwareGpu.ts";
+import { CATALOGUE } from "../../../testkit/models/catalogue.ts";
+import { compileModel } from "../../../testkit/models/compileModel.ts";
+import { modelOf } from "../../../testkit/onnx/agreement.ts";
+import { ALL_CASES } from "../../../testkit/operators/allCases.ts";
+import { randomProgram } from "../../../testkit/programs/randomProgram.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
+import { RandomTensors } from "../../../testkit/random/tensors.ts";
+
+const PROGRAMS = AT_LENGTH ? 500 : 2;
+const STEPS = 12;
+/** `npm test` takes one operator of so many, and the first case of each. */
+const EVERY = AT_LENGTH ? 1 : 24;
+
+describe("programs on a GPU", function () {
+  this.timeout(AT_LENGTH ? 10_800_000 : 600_000);
+  let gpu: Gpu;
+  before(async function () {
+    gpu = await softwareGpu(this);
+  });
+
+  /** Compares each tensor with the definition. @returns how many steps the GPU computed */
+  async function compare(model: CompiledModel, inputs: readonly Uint8Array[], what: string): Promise<number> {
+    const executor = await createGpuExecutor(model, gpu, { seed: 1 });
+    const { tensors } = await executor.run(inputs);
+    await executor.close();
+    executeReference(model, inputs).forEach((tensor, s) => {
+      expect(Buffer.from(tensors[s]!).toString("hex"), `${what}, step ${s}`).to.equal(
+        Buffer.from(tensor).toString("hex"),
+      );
+    });
+    return tensors.length - executor.cpuSteps.length;
+  }
+
+  it("randomPrograms_haveTheBitsOfTheDefinition", async () => {
+    let onGpu = 0;
+    for (let seed = 1; seed <= PROGRAMS; seed++) {
+      const { model, inputs } = randomProgram(new Prng(seed), STEPS);
+      onGpu += await compare(model, inputs, `program ${seed}`);
+    }
+    expect(onGpu).to.be.at.least((PROGRAMS * STEPS) / 4);
+  });
+
+  it("experimentsOfOperators_haveTheBitsOfTheDefinition", async () => {
+    for (const [k, [operator, makers]] of Object.entries(ALL_CASES).entries()) {
+      if (k % EVERY !== 0) continue;
+      const random = new RandomTensors(new Prng(k));
+      for (const make of AT_LENGTH ? makers : makers.slice(0, 1)) {
+        const experiment = make(random);
+        const model = compile(readModel(modelOf(experiment)), { shapes: {} });
+        const inputs = model.inputs.map(({ name }) => experiment.operands[name]!.bytes);
+        await compare(model, inputs, operator);
+      }
+    }
+  });
+});
+
+describe("the models of the catalogue", () => {
+  const names = CATALOGUE.filter(({ name }) => AT_LENGTH || !name.startsWith("imgly"));
+  it("haveNoStepThatAGpuLeavesToTheCpu", () => {
+    for (const entry of names) {
+      const { model } = compileModel(entry, entry.inputs());
+      expect(model.program.steps.map(reasonForCpu).filter(Boolean), entry.name).to.deep.equal([]);
+    }
+  }).timeout(60_000);
+});

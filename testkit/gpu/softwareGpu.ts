@@ -1,0 +1,25 @@
+import { existsSync } from "node:fs";
+import type { Context } from "mocha";
+import { openGpu, type Gpu } from "../../src/executor/gpu/device.ts";
+
+/** The driver of Debian's chromium. */
+const SWIFTSHADER = "/usr/lib/chromium/vk_swiftshader_icd.json";
+
+let opened: Promise<Gpu> | undefined;
+
+/**
+ * The software GPU for tests, opened once a process. It names the driver for the Vulkan loader before the package
+ * `webgpu` is loaded. A test without the package, the driver or the loader is skipped and says why.
+ */
+export async function softwareGpu(context: Context): Promise<Gpu> {
+  if (existsSync(SWIFTSHADER)) {
+    process.env.VK_ICD_FILENAMES = process.env.VK_DRIVER_FILES ??= SWIFTSHADER;
+    process.env.XDG_RUNTIME_DIR ??= "/tmp";
+  }
+  try {
+    return await (opened ??= openGpu());
+  } catch (error) {
+    console.log(`      skipped: ${(error as Error).message}`);
+    return context.skip();
+  }
+}
