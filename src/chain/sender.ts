@@ -1,6 +1,6 @@
-import { keccak256 } from "viem";
-import type { Abi, Address, Chain, ContractFunctionName } from "viem";
-import type { Hex, LocalAccount, PublicClient, TransactionReceipt, Transport } from "viem";
+import { keccak256, size } from "viem";
+import type { Abi, Address, Chain, ContractFunctionName, Hex, LocalAccount } from "viem";
+import type { PublicClient, TransactionReceipt, Transport } from "viem";
 import {
   FeeCapError,
   NonceTakenError,
@@ -165,7 +165,7 @@ export class Sender implements TransactionSender {
     for (let raises = 0; ; raises++) {
       const raw = await this.#account.signTransaction({ ...action, ...waiting.fees, nonce, chainId, type: "eip1559" });
       const hash = keccak256(raw);
-      this.#checkSize(waiting.functionName, bytesIn(raw));
+      this.#checkSize(waiting.functionName, size(raw));
       const outcome = await this.#broadcast(raw, waiting).catch(async (error: unknown) => {
         if (!(error instanceof FeeCapError)) throw error;
         // The base fee must be covered: a transaction below it waits.
@@ -221,7 +221,7 @@ export class Sender implements TransactionSender {
       if (words === "baseFee" || words === "underpriced" || words === "replacement") return words;
       // The pool may take the transaction at the next offer.
       if (words === "poolFull") return "unclear";
-      const refusal = translateRefusal(error, functionName, bytesIn(raw));
+      const refusal = translateRefusal(error, functionName, size(raw));
       if (refusal instanceof TransactionTooLargeError) this.#refused = { error: refusal, at: performance.now() };
       if (!(refusal instanceof RpcUnavailableError)) throw refusal;
       waiting.unclear = refusal;
@@ -397,5 +397,3 @@ export class Sender implements TransactionSender {
     return true;
   }
 }
-
-const bytesIn = (raw: Hex): number => raw.length / 2 - 1;

@@ -7,7 +7,7 @@ import { modelFlags } from "./modelOptions.ts";
 /** Writes the words of a command for a shell: a pasted command must do nothing but the printed command. */
 export const commandText = (words: readonly string[]): string => ["refute", ...words].map(shellWord).join(" ");
 
-const shellWord = (word: string): string =>
+export const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /** Returns the flags for a program's inputs: for a decoder a prompt; else a file for each required input. */

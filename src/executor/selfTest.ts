@@ -28,7 +28,7 @@ export type SelfTestReport = { milliseconds: number; threads: number };
  * @throws CannotRunHereError
  */
 export async function selfTestExecutor(
-  create: (model: CompiledModel, options: ExecutorOptions) => Promise<Executor> = createExecutor,
+  create: (model: CompiledModel, options: ExecutorOptions) => Promise<Pick<Executor, "run" | "close">> = createExecutor,
   seed = freshSeed(),
 ): Promise<SelfTestReport> {
   const began = performance.now();

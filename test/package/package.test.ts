@@ -51,7 +51,9 @@ describe("the package", function () {
     const entries = Object.entries(manifest.exports).flatMap(([name, target]) =>
       typeof target === "string" ? [] : [{ name: name.replace(".", "refute-ml"), ...target }],
     );
-    expect(entries.map(({ name }) => name)).to.deep.equal(["sdk", "abi", "browser", "node"].map((e) => `refute-ml/${e}`));
+    expect(entries.map(({ name }) => name)).to.deep.equal(
+      ["sdk", "abi", "browser", "node"].map((e) => `refute-ml/${e}`),
+    );
     for (const entry of entries) {
       expect(paths()).to.include.members([entry.types, entry.default].map((path) => path.slice(2)));
       const exported = (await import(entry.name)) as object;

@@ -8,8 +8,8 @@ const QUIET_TURNS = 6;
 
 /**
  * Runs an action in virtual time. The function replaces `setTimeout`, `performance.now` and `Date.now`. The time jumps
- * to the next timer when nothing else happens, and minutes take only the time for computing. The function also replaces `Math.random`:
- * the same seed gives the same run.
+ * to the next timer when nothing else happens, and minutes take only the time for computing. The function also
+ * replaces `Math.random`: the same seed gives the same run.
  * @param isBusy Whether something is under way that waits for no timer, for example a request to a fake node.
  * @param prng Gives the numbers for `Math.random`.
  * @param action Gets the clock: milliseconds since the start.

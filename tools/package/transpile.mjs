@@ -7,7 +7,7 @@ import ts from "typescript";
 
 /** What the command line and the package's entries consist of. */
 const FOLDERS = ["src", "watcher", "ignition"];
-/** What runs from its sources only: `npm start` on Hardhat, and the game without a chain of the web page and of tests. */
+/** What runs from its sources only: `npm start` on Hardhat; the game without a chain, of the web page and of tests. */
 const LEFT_OUT = [
   ...["main.ts", "localChain.ts"].map((name) => join("src", "deploy", "demo", name)),
   join("src", "dispute", "memoryGame.ts"),

@@ -2,6 +2,7 @@
 import { parseAbi, type Abi } from "viem";
 
 export const errorsAbi: Abi = parseAbi([
+  "error AboveMaxOutputBytes(bytes32 jobId, uint256 given, uint256 limit)",
   "error AddressEmptyCode(address target)",
   "error AlreadyCashed(bytes32 digest)",
   "error AlreadyDelivered(bytes32 claimId, uint256 output)",
@@ -30,6 +31,7 @@ export const errorsAbi: Abi = parseAbi([
   "error BlocksOutOfRange(uint256 class, uint256 given, uint256 most)",
   "error BodyLength(uint256 given, uint256 needed)",
   "error BondBelowGas(uint256 given, uint256 least)",
+  "error CallbackFailed(bytes32 jobId, uint256 callbackGas)",
   "error CallbackGasTooHigh(uint32 given, uint256 limit)",
   "error CertificateExpired(uint64 notAfter)",
   "error CertificateRevoked(uint64 certificate, uint64 since)",
@@ -126,6 +128,7 @@ export const errorsAbi: Abi = parseAbi([
   "error ModuleTooOld(uint8 version, uint8 svn)",
   "error ModuleUnknown(uint8 version)",
   "error NoBlockHashes()",
+  "error NoCallback(bytes32 jobId)",
   "error NoClasses()",
   "error NoCode(address target)",
   "error NoDigits()",
@@ -141,6 +144,7 @@ export const errorsAbi: Abi = parseAbi([
   "error NoSgxExtension()",
   "error NoSuchAuthority(uint8 authority, uint8 role)",
   "error NoSuchClass(uint256 given, uint256 count)",
+  "error NoSuchNumber(uint256 index, uint256 numbers)",
   "error NoSuchPart(uint256 input, uint256 part)",
   "error NoTcbLevel()",
   "error NodesMissing()",
@@ -157,6 +161,7 @@ export const errorsAbi: Abi = parseAbi([
   "error NotChallenger(address caller, address challenger)",
   "error NotDeliverable(uint256 output)",
   "error NotEnrolled(bytes32 device)",
+  "error NotFinite(uint32 bits)",
   "error NotGame(address caller)",
   "error NotIssuedYet(uint256 issued)",
   "error NotItsDevice(address worker, bytes32 device)",
@@ -255,6 +260,7 @@ export const errorsAbi: Abi = parseAbi([
   "error TooManyAnswers(uint256 outputs, uint256 limit)",
   "error TooManyAuthorities()",
   "error TooManyClasses(uint256 given, uint256 most)",
+  "error TooManyDecimals(uint256 given, uint256 limit)",
   "error TooManyLevels(uint256 given, uint256 most)",
   "error TooManyManufacturers(uint256 given, uint256 most)",
   "error TooManyOutputs(uint256 outputs, uint256 limit)",

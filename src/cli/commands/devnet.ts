@@ -16,7 +16,7 @@ import { addExamples } from "../globalOptions.ts";
 import { missingPackage } from "../missingPackage.ts";
 import { appendOption, modelFlags, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { loadProgram, readModels } from "../models.ts";
-import { commandText, inputFlags } from "../nextCommand.ts";
+import { commandText, inputFlags, shellWord } from "../nextCommand.ts";
 import type { Line, Output } from "../output.ts";
 import { port, text, whole } from "../parse.ts";
 import { addSettings, defaulted, optional, readSettings, toggle } from "../settings.ts";

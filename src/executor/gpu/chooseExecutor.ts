@@ -8,8 +8,11 @@ import { openGpu, type Gpu } from "./device.ts";
 import { createGpuExecutor } from "./executor.ts";
 import { selfTestGpu } from "./selfTest.ts";
 
+/** Executes jobs and items one by one: blocks of items are for the CPU. */
+type OneAtATime = Omit<Executor, "runBlock">;
+
 /** An executor, and where it computes: `cpu`, or a GPU's name. */
-type ChosenExecutor = Executor & { readonly device: string };
+type ChosenExecutor = OneAtATime & { readonly device: string };
 
 /**
  * Creates an executor on a device. A GPU is tested before: a small model, and each elementary function of the program.
@@ -42,7 +45,7 @@ const isUnavailable = (error: unknown): error is Error =>
   );
 
 async function onGpu(gpu: Gpu, model: CompiledModel, warn: (reason: string) => void): Promise<ChosenExecutor> {
-  let executor: Executor;
+  let executor: OneAtATime;
   try {
     const codes = model.program.steps.flatMap(({ term, epilogue }) => [...term.code, ...epilogue.code]);
     const functions = [...new Set(codes.map(({ op }) => op).filter(isElementary))];

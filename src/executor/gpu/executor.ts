@@ -21,7 +21,7 @@ import { reasonForCpu } from "./onCpu.ts";
 import { Session, stagingBytes } from "./session.ts";
 import { wrongElement } from "./spotCheck.ts";
 
-type GpuExecutor = Executor & {
+type GpuExecutor = Omit<Executor, "runBlock"> & {
   /** The steps that the CPU computes, and why. */
   readonly cpuSteps: readonly { step: number; reason: string }[];
 };

@@ -36,8 +36,8 @@ export async function selfTestGpu(
   const wrong = expected.findIndex((tensor, s) => Buffer.compare(tensor, tensors[s]!) !== 0);
   if (wrong >= 0)
     throw new CannotRunHereError(
-      `${gpu.facts.name}: the function ${signature(functions[wrong]!)!.name} has other bits than the definition (seed ` +
-        `${seed}); compute on the CPU, or with another driver of the GPU`,
+      `${gpu.facts.name}: the function ${signature(functions[wrong]!)!.name} has other bits than the definition ` +
+        `(seed ${seed}); compute on the CPU, or with another driver of the GPU`,
     );
 }
 

@@ -39,7 +39,7 @@ export function isConstantFactor(step: Step, slot: number): boolean {
 
 /** Maximum constant bytes per element of a packed factor. */
 const PACKED_BYTES = 1.5;
-/** The most elements of the other factor, if a factor of plain constants is made piece by piece: they are held whole. */
+/** The most elements of the other factor, which is held whole, if a factor of plain constants is made piece by piece. */
 const MAX_HELD = 2 ** 21;
 
 /**

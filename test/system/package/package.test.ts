@@ -132,7 +132,9 @@ describe("the package in projects of users", function () {
       const lines = shellLines("docs/operating.md");
       await shell.type(lines.shift()!);
       const user = { ...shell.env };
-      const commands = [...shell.devnet.matchAll(/^ {2}(refute (?:device|account|worker) .+)$/gm)].map(([, line]) => line);
+      const commands = [...shell.devnet.matchAll(/^ {2}(refute (?:device|account|worker) .+)$/gm)].map(
+        ([, line]) => line,
+      );
       expect(lines.filter((line) => line.startsWith("refute "))).to.deep.equal(commands);
       shell.paste(shell.devnet);
       for (const line of lines) await shell.type(line);

@@ -33,7 +33,9 @@ const tested = (name: string): string => `${name}@${devDependencies[name]}`;
 export function installNode(tarball: string, folder: string): string {
   const at = project("node", folder, [tarball, tested("viem")]);
   console.log(`  installed beside viem and what it needs: ${foreignPackages(at).join(", ")}`);
-  const [usage] = runCommand(process.execPath, ["node_modules/refute-ml/dist/src/cli/main.js", "--help"], at).split("\n");
+  const [usage] = runCommand(process.execPath, ["node_modules/refute-ml/dist/src/cli/main.js", "--help"], at).split(
+    "\n",
+  );
   console.log(`  ${usage}`);
   return at;
 }

@@ -117,8 +117,8 @@ async function inBlocks(model: CompiledModel): Promise<void> {
     const [claim, claimTogether] = [await committed[0]!(), await committed[1]!()];
     const isSame = oneByOne[0].root === together[0].root && claim[0].runRoot === claimTogether[0].runRoot;
     say(
-      `prompt of ${prompt.length} tokens, ${run} time, ms a token: exact ${each(oneByOne)}, in blocks ${each(together)}; ` +
-        `committed ${each(claim)}, in blocks ${each(claimTogether)}; ${isSame ? "the same roots" : "OTHER ROOTS"}`,
+      `prompt of ${prompt.length} tokens, ${run} time, ms a token: exact ${each(oneByOne)}, ` +
+        `in blocks ${each(together)}; committed ${each(claim)}, in blocks ${each(claimTogether)}; ${isSame ? "the same roots" : "OTHER ROOTS"}`,
     );
   }
   await executors.close();

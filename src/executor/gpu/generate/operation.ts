@@ -66,8 +66,10 @@ function wideText(name: OpName, dtype: DTypeCode, x: string, y: string): string 
     case "le":
       return bool(`!${less(y, x)}`);
     case "shl":
-    case "shr":
-      return `select(vec2u(0u), ${name === "shl" ? "shl" : signed ? "sar" : "shr"}64(${x}, ${y}.x), lt64(${y}, vec2u(64u, 0u)))`;
+    case "shr": {
+      const shift = name === "shl" ? "shl64" : signed ? "sar64" : "shr64";
+      return `select(vec2u(0u), ${shift}(${x}, ${y}.x), lt64(${y}, vec2u(64u, 0u)))`;
+    }
     default:
       return bitText(name, dtype, x, y);
   }

@@ -75,7 +75,10 @@ fn f_erf(F: u32, a: u32) -> u32 {
   let m = mantissa(a); let p = part(a); let square = fixed(bMul(m, m), 2 * p.x);
   let e = expFixed(bNegIf(square, true)); let w = bShr(square, 13u);
   var term = KUMMER; var sum = term;
-  for (var k = 3u; bLength(term) > 0; k += 2u) { term = bDivSmall(bShr(bMul(term, w), 112u), k); sum = bAdd(sum, term); }
+  for (var k = 3u; bLength(term) > 0; k += 2u) {
+    term = bDivSmall(bShr(bMul(term, w), 112u), k);
+    sum = bAdd(sum, term);
+  }
   let c = bShr(bMul(bShr(sum, u32(-e.x - 126)), e.m), 126u);
   return enclose(F, below, bMul(bMul(c, m), TWO_OVER_ROOT_PI), p.x - 224);
 }

@@ -13,7 +13,9 @@ fn fractionOf(F: u32) -> i32 { return select(select(7, 10, F == 1u), 23, F == 0u
 fn lowestOf(F: u32) -> i32 { return select(select(-133, -24, F == 1u), -149, F == 0u); }
 fn highestOf(F: u32) -> i32 { return select(127, 15, F == 1u); }
 fn infinityOf(F: u32) -> u32 { return select(select(0x7f80u, 0x7c00u, F == 1u), INF, F == 0u); }
-fn length64(m: vec2u) -> i32 { return 64 - i32(select(countLeadingZeros(m.y), 32u + countLeadingZeros(m.x), m.y == 0u)); }
+fn length64(m: vec2u) -> i32 {
+  return 64 - i32(select(countLeadingZeros(m.y), 32u + countLeadingZeros(m.x), m.y == 0u));
+}
 fn native(F: u32, m: vec2u, x: i32, sticky: bool) -> u32 {
   if (all(m == vec2u(0u))) { return 0u; }
   let top = x + length64(m) - 1; let lowest = lowestOf(F);

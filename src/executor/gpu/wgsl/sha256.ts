@@ -8,10 +8,15 @@ const ROUNDS = array<u32, 64>(${words(CONSTANTS)});
 alias State = array<u32, 8>;
 alias Block = array<u32, 16>;
 fn rotated(x: u32, n: u32) -> u32 { return (x >> n) | (x << (32u - n)); }
-fn swapped(x: u32) -> u32 { let y = ((x & 0xff00ff00u) >> 8u) | ((x & 0x00ff00ffu) << 8u); return (y >> 16u) | (y << 16u); }
+fn swapped(x: u32) -> u32 {
+  let y = ((x & 0xff00ff00u) >> 8u) | ((x & 0x00ff00ffu) << 8u);
+  return (y >> 16u) | (y << 16u);
+}
 fn started() -> State { return State(${words(INITIAL)}); }
 fn compress(s: State, block: Block) -> State {
-  var w = block; var a = s[0]; var b = s[1]; var c = s[2]; var d = s[3]; var e = s[4]; var f = s[5]; var g = s[6]; var h = s[7];
+  var w = block;
+  var a = s[0]; var b = s[1]; var c = s[2]; var d = s[3];
+  var e = s[4]; var f = s[5]; var g = s[6]; var h = s[7];
   for (var i = 0u; i < 64u; i++) {
     let j = i & 15u;
     if (i >= 16u) {
@@ -29,14 +34,17 @@ fn ending(bits: u32) -> Block { var b = Block(); b[0] = 0x80000000u; b[15] = bit
 fn putState(at: u32, s: State) { for (var i = 0u; i < 8u; i++) { mem[at + i] = swapped(s[i]); } }
 `;
 
-/** Leaves of a tensor's tree. Parameters: the tensor's first word, its words, its chunks, the first leaf's first word. */
+/** Leaves of a tensor's tree. Parameters: the tensor's first word, its words, its chunks, and the leaves' first word. */
 export const LEAVES = /* wgsl */ `
 fn work(c: u32) {
   if (c >= P[0].z) { return; }
   var s = started();
   for (var b = 0u; b < 8u; b++) {
     var w = Block();
-    for (var i = 0u; i < 16u; i++) { let at = 128u * c + 16u * b + i; if (at < P[0].y) { w[i] = swapped(mem[P[0].x + at]); } }
+    for (var i = 0u; i < 16u; i++) {
+      let at = 128u * c + 16u * b + i;
+      if (at < P[0].y) { w[i] = swapped(mem[P[0].x + at]); }
+    }
     s = compress(s, w);
   }
   putState(P[0].w + 8u * c, compress(s, ending(4096u)));
@@ -51,7 +59,8 @@ fn work(n: u32) {
   if (n >= (P[0].w + 1u) / 2u) { return; }
   var w = Block();
   for (var i = 0u; i < 16u; i++) {
-    if (2u * n + (i >> 3u) < P[0].w) { w[i] = swapped(mem[P[0].x + 16u * n + i]); } else { w[i] = swapped(mem[P[0].y + (i & 7u)]); }
+    let isThere = 2u * n + (i >> 3u) < P[0].w;
+    w[i] = swapped(mem[select(P[0].y + (i & 7u), P[0].x + 16u * n + i, isThere)]);
   }
   putState(P[0].z + 8u * n, compress(compress(started(), w), ending(512u)));
 }`;

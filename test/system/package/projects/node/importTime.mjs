@@ -5,4 +5,6 @@ registerHooks({ load: (url, context, next) => (modules.push(url), next(url, cont
 const before = performance.now();
 await import(process.argv[2]);
 const milliseconds = performance.now() - before;
-console.log(JSON.stringify({ milliseconds, modules: modules.filter((url) => url.includes("/refute-ml/dist/")).length }));
+console.log(
+  JSON.stringify({ milliseconds, modules: modules.filter((url) => url.includes("/refute-ml/dist/")).length }),
+);

@@ -2,7 +2,14 @@
 import { jobMarketAbi } from "refute-ml/abi";
 import * as browser from "refute-ml/browser";
 import { knownProgram, ProgramLibrary, readModel, compile, runWatcher, runWorker } from "refute-ml/node";
-import { decodeOutputs, openSession, postJob, waitForResult, type JobTerms, type ProgramDescription } from "refute-ml/sdk";
+import {
+  decodeOutputs,
+  openSession,
+  postJob,
+  waitForResult,
+  type JobTerms,
+  type ProgramDescription,
+} from "refute-ml/sdk";
 import type { AddressFile, Session } from "refute-ml/sdk";
 import { targetOf } from "refute-ml/sdk";
 import { createWalletClient, http, type Hex } from "viem";
