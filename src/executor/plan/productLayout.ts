@@ -39,7 +39,7 @@ export function isConstantFactor(step: Step, slot: number): boolean {
 
 /** Maximum constant bytes per element of a packed factor. */
 const PACKED_BYTES = 1.5;
-/** The most elements of the other factor, which is held whole, if a factor of plain constants is made piece by piece. */
+/** The most elements of a factor that is held whole while the other one, of plain constants, is made piece by piece. */
 const MAX_HELD = 2 ** 21;
 
 /**

@@ -118,7 +118,8 @@ async function inBlocks(model: CompiledModel): Promise<void> {
     const isSame = oneByOne[0].root === together[0].root && claim[0].runRoot === claimTogether[0].runRoot;
     say(
       `prompt of ${prompt.length} tokens, ${run} time, ms a token: exact ${each(oneByOne)}, ` +
-        `in blocks ${each(together)}; committed ${each(claim)}, in blocks ${each(claimTogether)}; ${isSame ? "the same roots" : "OTHER ROOTS"}`,
+        `in blocks ${each(together)}; committed ${each(claim)}, in blocks ${each(claimTogether)}; ` +
+        `${isSame ? "the same roots" : "OTHER ROOTS"}`,
     );
   }
   await executors.close();

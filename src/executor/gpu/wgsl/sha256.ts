@@ -34,7 +34,7 @@ fn ending(bits: u32) -> Block { var b = Block(); b[0] = 0x80000000u; b[15] = bit
 fn putState(at: u32, s: State) { for (var i = 0u; i < 8u; i++) { mem[at + i] = swapped(s[i]); } }
 `;
 
-/** Leaves of a tensor's tree. Parameters: the tensor's first word, its words, its chunks, and the leaves' first word. */
+/** Leaves of a tensor's tree. Parameters: the tensor's first word, its words, its chunks, the leaves' first word. */
 export const LEAVES = /* wgsl */ `
 fn work(c: u32) {
   if (c >= P[0].z) { return; }
