@@ -58,6 +58,7 @@ contract MockMarket is ERC20("Mock stake asset", "MOCK") {
         uint256 available = gasleft();
         uint256 needed = ((uint256(job.callbackGas) + RESERVE) * 64) / 63;
         require(available >= needed, IMarketEvents.TooLittleGas(available, needed));
+        // solhint-disable-next-line no-empty-blocks
         try IResultConsumer(job.requester).onResult{gas: job.callbackGas}(jobId, output, data) {} catch (
             bytes memory reason
         ) {

@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { extname, join, resolve } from "node:path";
+import { extname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseEther, type Address, type Hex } from "viem";
 import type { Deployment } from "../../chain/market/deployment.ts";

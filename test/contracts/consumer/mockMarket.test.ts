@@ -61,8 +61,8 @@ describe("MockMarket, and the contract of docs/sdk.md", () => {
   it("mock_hasTheMarketsFunctions_andThoseOfTests", async () => {
     const functionsOf = (abi: Abi): AbiFunction[] =>
       abi.filter((part): part is AbiFunction => part.type === "function");
-    const abiOf = async (name: string): Promise<Abi> => (await artifacts.readArtifact(name)).abi;
-    const real = [await abiOf("IJobMarket"), await abiOf("IStakeVault"), erc20Abi as Abi];
+    const abiOf = async (name: string): Promise<Abi> => (await artifacts.readArtifact(name)).abi as Abi;
+    const real = [await abiOf("IJobMarket"), await abiOf("IStakeVault"), erc20Abi];
     const known = new Set(real.flatMap(functionsOf).map(toFunctionSignature));
     const own = functionsOf(await abiOf("MockMarket")).filter((each) => !known.has(toFunctionSignature(each)));
     expect(own.map(({ name }) => name).sort()).to.deep.equal([...OF_TESTS].sort());
