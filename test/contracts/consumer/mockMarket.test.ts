@@ -46,7 +46,7 @@ describe("MockMarket, and the contract of docs/sdk.md", () => {
       return asked!.args.jobId!;
     };
     const reverts = (sent: Promise<unknown>, of: object, name: string) =>
-      viem.assertions.revertWithCustomError(sent, of as never, name as never);
+      viem.assertions.revertWithCustomError(sent, of as never, name);
     return { market, oracle, asker: asker!, other: other!, ask, reverts };
   }
 
