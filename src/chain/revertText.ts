@@ -12,15 +12,8 @@ const OF_AMOUNTS = new Set([
 const OF_TIMES = new Set([
   ...["WindowOpen", "WindowClosed", "WithdrawalNotReady", "TimeNotUp", "TimeIsUp", "NotYet", "DeadlineTooFar"],
   ...["DeadlineTooSoon", "OpensTooSoon", "TicketExpired", "WorkerStopped", "CollateralExpired", "AuditOutOfRange"],
-  ...[
-    "LifetimeOver",
-    "NotIssuedYet",
-    "IssuedAfterRequest",
-    "NumberSuperseded",
-    "KeyIsRetired",
-    "TooSoonToAdd",
-    "EnrolledBefore",
-  ],
+  ...["LifetimeOver", "NotIssuedYet", "IssuedAfterRequest", "NumberSuperseded", "KeyIsRetired", "TooSoonToAdd"],
+  "EnrolledBefore",
 ]);
 
 /** Numbers of seconds from here on are dates, not durations. */

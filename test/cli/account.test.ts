@@ -104,11 +104,11 @@ describe("refute, a worker's account over HTTP", function () {
   it("depositWithWrap_takesFromCoinsWhatTheTokensLack", async () => {
     const { key, says, refused } = await operator();
     await refused("SHORT_OF_FUNDS", "account", "deposit", "7");
-    expect(await says("account", "deposit", "7", "--wrap")).to.equal("credit 7, staked 0, locked 0");
+    expect(await says("account", "deposit", "7", "--wrap")).to.equal("credit 7 WETH, staked 0 WETH, locked 0 WETH");
     expect(await tokensOf(privateKeyToAddress(key))).to.equal(0n);
     // Tokens that suffice are taken alone.
     await chain.sessionOf(key).then((session) => giveAsset(session, parseEther("2")));
-    expect(await says("account", "deposit", "1", "--wrap")).to.equal("credit 8, staked 0, locked 0");
+    expect(await says("account", "deposit", "1", "--wrap")).to.equal("credit 8 WETH, staked 0 WETH, locked 0 WETH");
     expect(await tokensOf(privateKeyToAddress(key))).to.equal(parseEther("1"));
   });
 

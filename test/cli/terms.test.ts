@@ -89,8 +89,8 @@ describe("refute, terms of a job", function () {
       expect(stderr).to.match(why);
     }
     const low = await say(...submitArgs, "--collateral", "0.1");
-    expect(low.status).to.equal(1);
-    expect(low.stderr).to.match(/"code":"CONTRACT_REVERT",.*CollateralOutOfRange/);
+    expect(low.status).to.equal(2);
+    expect(low.stderr).to.match(/"code":"USAGE",.*--collateral 0\.1 is below/);
   });
 
   it("workersThatTheTermsExclude_passTheJobBy_andWorkersAreListedWithTheirRecord", async () => {
