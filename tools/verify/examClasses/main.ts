@@ -1,8 +1,11 @@
 /** Executes the programs of the zoo on many nonces, and says whether they are those of the zoo file. */
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { z } from "zod/v4";
 import { compile } from "../../../src/compiler/compile.ts";
 import { OWN_EXAM_PLAN, readExamPlan } from "../../../src/deploy/network/examClasses.ts";
 import { knownProgram } from "../../../src/dispute/run/execution.ts";
-import { readModels } from "../../../src/cli/models.ts";
+import { compileOptions, modelSpecOf } from "../../../src/runs/programs/compileOptions.ts";
 import { loadModel } from "../../../src/compiler/wraps/modelSpec.ts";
 import { readOptions, whole } from "../../options.ts";
 import { checkClassProgram } from "./check.ts";
@@ -10,7 +13,12 @@ import { checkClassProgram } from "./check.ts";
 const { nonces } = readOptions({ nonces: whole("nonces of each program", 20) });
 const roots = new Set(readExamPlan(OWN_EXAM_PLAN).classes.map(({ programRoot }) => programRoot.toLowerCase()));
 
-for (const spec of readModels("ignition/examClasses/models.json")) {
+const MODELS = "ignition/examClasses/models.json";
+const models = z
+  .array(z.object({ path: z.string(), ...compileOptions }).strict())
+  .parse(JSON.parse(readFileSync(MODELS, "utf8")));
+for (const { path, ...options } of models) {
+  const spec = modelSpecOf(resolve(dirname(MODELS), path), options);
   const program = knownProgram(compile(loadModel(spec).model, { shapes: spec.shapes }));
   const { roots: traces, results, nans, milliseconds } = await checkClassProgram(program, nonces);
   const isExamClass = roots.has(program.model.programRoot);
