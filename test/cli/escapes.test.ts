@@ -17,6 +17,7 @@ import { DType } from "../../src/numerics/dtype.ts";
 import { floatTensor } from "../../src/model/onnx/tensorData.ts";
 import { createLogger } from "../../src/base/log.ts";
 import { logError } from "../../src/parties/role/loop.ts";
+import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 import { buildModel, tensorProto, type ModelSpec } from "../../testkit/onnx/onnxBuilder.ts";
 import { refute } from "./refute.ts";
 
@@ -27,10 +28,18 @@ const SHOWN = /^[\x20-\x7e\n…]*$/;
 
 describe("names from outside in what commands print", function () {
   let folder: string;
-  before(() => {
+  /** A node of another chain: a role waits for a node that does not answer. */
+  let node: Awaited<ReturnType<typeof serveRpc>>;
+  before(async () => {
     folder = mkdtempSync(join(tmpdir(), "refute-"));
+    node = await serveRpc({ request: () => Promise.reject(new Error("not served")) }, ({ method }, pass) =>
+      method === "eth_chainId" ? Promise.resolve("0x2") : pass(),
+    );
   });
-  after(() => rmSync(folder, { recursive: true }));
+  after(async () => {
+    await node.close();
+    rmSync(folder, { recursive: true });
+  });
 
   const file = (name: string, data: string | Uint8Array): string => {
     writeFileSync(join(folder, name), data);
@@ -74,7 +83,7 @@ describe("names from outside in what commands print", function () {
     for (const name of ["input_0.pb", "output_0.pb"]) writeFileSync(join(at, "test_data_set_0", name), data);
     return join(folder, "cases");
   };
-  const chain = ["--rpc-url", "http://127.0.0.1:1", "--chain-id", "1", "--market", zeroAddress];
+  const chain = () => ["--rpc-url", node.url, "--chain-id", "1", "--market", zeroAddress];
   const input = (): string => `x${EVIL}=${file("x.json", JSON.stringify([1, 2]))}`;
 
   const commands: Record<string, () => string[]> = {
@@ -100,10 +109,10 @@ describe("names from outside in what commands print", function () {
     "audit --json": () => ["model", "audit", good(), "--samples", "1", "--json"],
     conform: () => ["model", "conform", conformFolder()],
     "conform --json": () => ["model", "conform", conformFolder(), "--json"],
-    "submit, an input is missing": () => ["submit", good(), "--fee", "1", ...chain],
-    "submit, an unknown input": () => ["submit", good(), "--fee", "1", ...chain, "--input", `a${EVIL}=${EVIL}`],
-    worker: () => ["worker", ...chain, "--models", models(refused())],
-    watcher: () => ["watcher", ...chain, "--models", models(external())],
+    "submit, an input is missing": () => ["submit", good(), "--fee", "1", ...chain()],
+    "submit, an unknown input": () => ["submit", good(), "--fee", "1", ...chain(), "--input", `a${EVIL}=${EVIL}`],
+    worker: () => ["worker", ...chain(), "--models", models(refused())],
+    watcher: () => ["watcher", ...chain(), "--models", models(external())],
     "a config file": () => ["worker", "--config", file("config.json", JSON.stringify({ [EVIL]: 1 }))],
   };
 

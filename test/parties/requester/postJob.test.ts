@@ -219,7 +219,7 @@ describe("postJob and waitForResult", function () {
     await asset.approve(deployment.vault, 6n);
     const error = await rejection(vault.deposit(sender.address, 6n));
     expect(error).to.be.instanceOf(ContractRevertError);
-    expect(error.message).to.match(/ERC20InsufficientBalance\(0x[0-9a-fA-F]{40}, 5, 6\)/);
+    expect(error.message).to.match(/ERC20InsufficientBalance\(sender 0x[0-9a-fA-F]{40}, balance 5, needed 6\)/);
   });
 
   it("feeOfNothing_isRefusedBeforeAnythingIsSent", async function () {
