@@ -198,12 +198,11 @@ abstract contract ProtocolHandler is ProtocolTerms {
                 if (_creditOf(key.worker) + _creditOf(by) != workers + callers + lost) ++wrongPayouts;
                 return;
             }
-            // As for a proof, the price is what the dues at the death are above those of before.
-            uint256 reward = _duesLogged() - death.dues;
-            if (reward == 0 || reward > most) ++wrongPayouts;
-            death.dues += reward;
-            _die(c, death);
             bool isOther = by != s.challenger;
+            uint256 usual = isOther ? callers : theirs + _wonInFull(s);
+            uint256 reward = _priceOfEnd(death, _minus(_creditOf(by), usual));
+            if (reward == 0 || reward > most) ++wrongPayouts;
+            _die(c, death);
             if (isOther && _creditOf(by) != callers + _share(reward, death)) ++wrongPayouts;
             if (_creditOf(s.challenger) != theirs + _wonBy(s, death, isOther ? 0 : reward)) ++wrongPayouts;
         } else {
@@ -360,11 +359,8 @@ abstract contract ProtocolHandler is ProtocolTerms {
         _prankAs(s.challenger);
         game.prove(_states[id], _claims[c], proof);
         if (!lie) ++honestDied;
-        // Of the proof's price, which is as measured, it is known what it may be; it is what the dues at the death are
-        // above those of before.
-        uint256 price = _duesLogged() - death.dues;
+        uint256 price = _priceOfEnd(death, _minus(_creditOf(s.challenger), before + _wonInFull(s)));
         if (price == 0 || price > MAX_PROOF * _price(block.basefee, _parameters().priceCap)) ++wrongPayouts;
-        death.dues += price;
         _die(c, death);
         if (_creditOf(s.challenger) != before + _wonBy(s, death, price)) ++wrongPayouts;
     }

@@ -15,6 +15,9 @@ abstract contract ProtocolModel is ProtocolWorld {
         uint256 pot;
         uint256 dues;
         uint256 price;
+        /// The dues without the settlements of other games, and the gas of these.
+        uint256 moves;
+        uint256 gas;
     }
 
     /// @dev The outputs that are small enough.
@@ -51,20 +54,47 @@ abstract contract ProtocolModel is ProtocolWorld {
     /// @param beside What else is due then.
     function _deathOf(uint256 c, uint256 beside) internal view returns (Death memory death) {
         uint256 open;
-        death.dues = beside;
+        death.moves = beside;
         for (uint256 i = 0; i < _games.length; ++i) {
             if (!_isOpen(i, c)) continue;
             ++open;
-            death.dues += _due(this.unpack(_states[_games[i]]));
+            death.moves += _due(this.unpack(_states[_games[i]]));
         }
         death.pot = _claims[c].collateral - _parameters().bounty;
-        if (open < 2) return death;
-        // Settlements get what moves leave.
-        uint256 gas = SETTLE * (open - 1) + LAST_SETTLE;
-        uint256 maximum = death.pot > death.dues ? (death.pot - death.dues) / gas : 0;
-        death.price = _price(block.basefee + block.basefee / 8 + 1, _parameters().priceCap);
-        if (death.price > maximum) death.price = maximum;
-        death.dues += gas * death.price;
+        if (open > 1) death.gas = SETTLE * (open - 1) + LAST_SETTLE;
+        _priceSettlements(death);
+    }
+
+    /// @dev Settlements get what moves leave.
+    function _priceSettlements(Death memory death) internal view {
+        death.price = death.gas == 0 ? 0 : _settlementPrice();
+        uint256 spare = death.pot > death.moves ? death.pot - death.moves : 0;
+        if (death.price * death.gas > spare) death.price = spare / death.gas;
+        death.dues = death.moves + death.gas * death.price;
+    }
+
+    function _settlementPrice() private view returns (uint256) {
+        return _price(block.basefee + block.basefee / 8 + 1, _parameters().priceCap);
+    }
+
+    /// @dev The price of the move that ended a claim, which is as measured, from the dues that the death logged. It is
+    /// added to the death. More than one price can fit where settlements get what is left: then the money decides.
+    /// @param gained What the account that the price goes to got for the price, if the pot was not short.
+    /// @return price Zero if none fits.
+    function _priceOfEnd(Death memory death, uint256 gained) internal returns (uint256 price) {
+        uint256 logged = _duesLogged();
+        uint256 dearest = death.moves + death.gas * _settlementPrice();
+        uint256[3] memory fitting = [gained, _minus(logged, death.moves), _minus(logged, dearest)];
+        uint256 moves = death.moves;
+        for (uint256 i = 0; i < 3; ++i) {
+            death.moves = moves + fitting[i];
+            _priceSettlements(death);
+            if (death.dues == logged) return fitting[i];
+        }
+    }
+
+    function _minus(uint256 a, uint256 b) internal pure returns (uint256) {
+        return a > b ? a - b : 0;
     }
 
     function _die(uint256 c, Death memory death) internal {
@@ -77,6 +107,11 @@ abstract contract ProtocolModel is ProtocolWorld {
     /// @dev What whoever ends a claim gets for it.
     function _wonBy(GameState memory s, Death memory death, uint256 beside) internal view returns (uint256) {
         return s.bond + _parameters().bounty + _share(_due(s) + beside, death);
+    }
+
+    /// @dev The same where the pot is not short, without a price of the end.
+    function _wonInFull(GameState memory s) internal view returns (uint256) {
+        return s.bond + _parameters().bounty + _due(s);
     }
 
     /// @dev In full, or what is left by the pot.
