@@ -56,7 +56,7 @@ export type Executor = {
    */
   run(inputs: readonly Uint8Array[], options?: RunOptions): Promise<ExecutionResult>;
   /**
-   * Executes consecutive items of a run together, as many as fit: see {@link ExecutorOptions.blocks}.
+   * Executes consecutive items of a run together, as many as fit: see `blocks` of {@link ExecutorOptions}.
    * @param trees Receives nothing, but lets each item be hashed where it differs from the one before.
    * @throws as `run`
    */
