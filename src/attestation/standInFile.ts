@@ -1,14 +1,17 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { isHex, type Hex } from "viem";
 import { z } from "zod/v4";
 import { readRegularFile } from "../base/regularFile.ts";
+import { createWholeSync } from "../base/writeWhole.ts";
 import { StandInFileError } from "./errors.ts";
 import { generateKey, keyFromPem, keyToPem, manufacturerId, type P256Key } from "./keys.ts";
 import { SoftwareManufacturer } from "./manufacturer.ts";
 
 /** The maximum bytes of a stand-in's file: it has some 1,000. */
 const MAX_BYTES = 2 ** 20;
+/** Only the owner reads and writes a stand-in's file. */
+const OWNER_ONLY = 0o600;
 
 /** 32 bytes in hexadecimal. */
 export const word = z.custom<Hex>((value) => isHex(value) && value.length === 66);
@@ -83,24 +86,10 @@ const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 /** Makes a file that only its owner reads. @throws StandInFileError if there is one */
 export function createFile(path: string, value: object): void {
   try {
-    writeDurably(path, "wx", json(value));
+    createWholeSync(path, json(value), OWNER_ONLY);
   } catch (cause) {
     const exists = (cause as NodeJS.ErrnoException).code === "EEXIST";
     throw new StandInFileError(path, exists ? "exists; name a new one" : (cause as Error).message, { cause });
-  }
-}
-
-/** Writes a file to the disk. No part of it remains if the disk is full, for example. */
-function writeDurably(path: string, flag: "w" | "wx", text: string): void {
-  const file = openSync(path, flag, 0o600);
-  let isWhole = false;
-  try {
-    writeFileSync(file, text);
-    fsyncSync(file);
-    isWhole = true;
-  } finally {
-    closeSync(file);
-    if (!isWhole) rmSync(path);
   }
 }
 
@@ -112,7 +101,9 @@ function writeDurably(path: string, flag: "w" | "wx", text: string): void {
 export function replaceFile(path: string, value: object | string): void {
   const next = `${path}.new`;
   try {
-    writeDurably(next, "w", typeof value === "string" ? value : json(value));
+    // A process that was killed here may have left the file.
+    rmSync(next, { force: true });
+    createWholeSync(next, typeof value === "string" ? value : json(value), OWNER_ONLY);
     renameSync(next, path);
     // The name, too, must be on the disk.
     const folder = openSync(dirname(path), "r");

@@ -22,6 +22,9 @@ export function createLogger(level: string, out: Out = process.stderr): Logger {
   return pino({ level, base: undefined, timestamp: pino.stdTimeFunctions.isoTime, formatters }, stream);
 }
 
+/** Logs nothing. */
+export const SILENT: Logger = pino({ level: "silent" });
+
 function shown(line: string, isTerminal: boolean): string {
   const entry = JSON.parse(line, (_key, value: unknown) =>
     typeof value === "string" ? printable(value, MAX_TEXT) : value,

@@ -56,13 +56,22 @@ export function writeWholeSync(path: string, data: string | Uint8Array): void {
   }
 }
 
+/**
+ * Makes a file durably, completely or not at all.
+ * @throws The errors of the file system: EEXIST leaves an existing file unchanged.
+ */
+export const createWholeSync = (path: string, data: string, mode: number): void => write(path, data, "wx", mode);
+
 function write(path: string, data: string | Uint8Array, flag: "w" | "wx", mode?: number): void {
   const bytes = typeof data === "string" ? Buffer.from(data) : data;
   const file = openSync(path, flag, mode);
+  let isWhole = false;
   try {
     for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at, Math.min(MAX_WRITTEN, bytes.length - at));
     if (flag === "wx") fsyncSync(file);
+    isWhole = true;
   } finally {
     closeSync(file);
+    if (flag === "wx" && !isWhole) rmSync(path);
   }
 }

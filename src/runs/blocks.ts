@@ -12,12 +12,6 @@ const MIN_ITEMS = 8;
 /** No executor takes longer blocks. */
 const MAX_ITEMS = 32;
 
-/**
- * The guess that a run's inputs give: a decoder's tokens, up to the prompt's last token.
- * @returns undefined for other programs
- */
-const promptOf = (model: CompiledModel, inputs: RunInputs): Guess | undefined => tokensGuess(model, inputs);
-
 /** Asks for an output of an item of a run: somebody's answer, perhaps a wrong one. */
 export type AskOutput = (item: number, output: number) => Promise<Uint8Array | undefined>;
 
@@ -28,7 +22,7 @@ export type AskOutput = (item: number, output: number) => Promise<Uint8Array | u
  */
 export async function textGuess(model: CompiledModel, inputs: RunInputs, ask: AskOutput): Promise<Guess | undefined> {
   const { items } = inputs.length;
-  const guess = promptOf(model, inputs);
+  const guess = tokensGuess(model, inputs);
   const output = model.program.outputs.indexOf(guess?.checkpoints[0] ?? -1);
   // The last item is executed by itself.
   if (output < 0 || items <= MIN_ITEMS || guess?.of(items - 2) !== undefined) return undefined;
@@ -42,9 +36,10 @@ export class Blocks {
   readonly #block: Execute["block"];
   #guess: Guess | undefined;
 
-  /** @param guess By default, the guess that the run's inputs give. */
-  constructor(run: BlockedRun, { block }: Pick<Execute, "block">, guess = promptOf(run.model, run.inputs)) {
-    [this.#run, this.#block, this.#guess] = [run, block, guess];
+  /** @param guess By default, the guess that the run's inputs give: a decoder's tokens, up to the prompt's last. */
+  constructor(run: BlockedRun, { block }: Pick<Execute, "block">, guess?: Guess) {
+    [this.#run, this.#block] = [run, block];
+    if (block !== undefined) this.#guess = guess ?? tokensGuess(run.model, run.inputs);
   }
 
   /**
@@ -53,21 +48,22 @@ export class Blocks {
    * @returns undefined if the next item is to be executed by itself
    */
   async next(start: Start, to: number): Promise<BlockResult | undefined> {
-    const items = this.#itemsFrom(start, to);
-    if (items === undefined || this.#block === undefined) return undefined;
+    const [block, guess] = [this.#block, this.#guess];
+    const items = guess && this.#itemsFrom(start, to, guess);
+    if (items === undefined || block === undefined) return undefined;
     const { model, trees } = this.#run;
-    const result = await this.#block({ model, items, guessed: this.#guess!.checkpoints, trees });
+    const result = await block({ model, items, guessed: guess!.checkpoints, trees });
     if (result.isWrong || result.items.length === 0) this.#guess = undefined;
     return result.items.length === 0 ? undefined : result;
   }
 
   /** The inputs of the next items, as far as they are known. @returns undefined for too few */
-  #itemsFrom({ from, carried }: Start, to: number): BlockInputs | undefined {
+  #itemsFrom({ from, carried }: Start, to: number, guess: Guess): BlockInputs | undefined {
     const { inputs } = this.#run;
     const guesses: Carried[] = [];
     for (let item = from + 1; item < Math.min(to, from + MAX_ITEMS); item++) {
-      const expected = this.#guess?.of(item);
-      if (expected === undefined || !this.#fits(expected)) break;
+      const expected = guess.of(item);
+      if (expected === undefined || !this.#fits(expected, guess)) break;
       guesses.push(expected);
     }
     if (guesses.length < MIN_ITEMS - 1) return undefined;
@@ -77,11 +73,11 @@ export class Blocks {
   }
 
   /** Whether a guess has a tensor of the right length for each input that is carried from a guessed checkpoint. */
-  #fits(expected: Carried): boolean {
+  #fits(expected: Carried, { checkpoints }: Guess): boolean {
     return this.#run.model.program.inputs.every(
       (input, k) =>
         input.source?.kind !== "carried" ||
-        !this.#guess!.checkpoints.includes(input.source.checkpoint) ||
+        !checkpoints.includes(input.source.checkpoint) ||
         expected.get(k)?.length === bytesOf(input),
     );
   }

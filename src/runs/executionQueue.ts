@@ -20,23 +20,20 @@ type Waiting = { due: number; begin: () => void };
  * Executes in this process. The execution due first begins first; with equal due times, the first request begins first.
  */
 export class EmbeddedQueue implements ExecutionQueue {
+  readonly execute: Execute;
   readonly #waiting: Waiting[] = [];
-  readonly #execute: Execute;
   readonly #atOnce: number;
   #running = 0;
 
   /** @param atOnce Executions that are begun at a time. */
   constructor(execute: Execute, atOnce = AT_ONCE) {
-    [this.#execute, this.#atOnce] = [execute, atOnce];
-  }
-
-  get execute(): Execute {
+    this.#atOnce = atOnce;
     const one: Execute = (model, inputs, keep, trees, order) =>
-      this.#inTurn(order, () => this.#execute(model, inputs, keep, trees, order));
-    const { block } = this.#execute;
+      this.#inTurn(order, () => execute(model, inputs, keep, trees, order));
+    const { block } = execute;
     const together: ExecuteBlock | undefined =
       block && ((asked, order) => this.#inTurn(order, () => block(asked, order)));
-    return Object.assign(one, { block: together });
+    this.execute = Object.assign(one, { block: together });
   }
 
   async #inTurn<T>(order: ExecutionOrder | undefined, action: () => Promise<T>): Promise<T> {

@@ -42,7 +42,7 @@ export function statusCommand(output: Output): Command {
 
 type Status = { value: unknown; lines: Line[] };
 
-/** Events of the market in words. */
+/** Events of the market that say how a job went, in words. Other events only bring bytes. */
 const HAPPENED: Readonly<Record<string, string>> = {
   JobPosted: "posted",
   JobClaimed: "claimed",
@@ -60,7 +60,7 @@ const HAPPENED: Readonly<Record<string, string>> = {
 };
 
 async function jobStatus(reader: Reader, jobId: Hex): Promise<Status> {
-  const { progress, record, events } = await jobWithEvents(reader, jobId);
+  const { progress, record, events } = await jobWithEvents(reader, jobId, Object.keys(HAPPENED));
   const { form, status, worker, claim } = progress;
   const { requester, programRoot, fee, window, deadline } = record.job;
   const money = await moneyOf(reader);

@@ -2,9 +2,9 @@
  * A lying worker in a separate process: the liar changes an element of a step in every execution. Takes {@link
  * LiarSettings} as JSON in the environment variable LIAR; ends when killed.
  */
-import { pino } from "pino";
 import type { Address, Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { SILENT } from "../../base/log.ts";
 import { compile } from "../../compiler/compile.ts";
 import { openSession } from "../../chain/market/session.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
@@ -60,5 +60,5 @@ await runWorker({
   selfAuditSamples: 0,
   signal: new AbortController().signal,
   intervalMs: 300,
-  log: pino({ level: "silent" }),
+  log: SILENT,
 });

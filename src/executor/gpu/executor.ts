@@ -1,11 +1,11 @@
 import { freshSeed, Prng } from "../../base/prng.ts";
-import { dtypeBytes } from "../../numerics/dtype.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import { constantBytes } from "../../program/constants.ts";
 import { zeroHash } from "../../program/merkle/hash.ts";
 import { chunksOf, levelBytes, Levels } from "../../program/merkle/levels.ts";
 import { MerkleList } from "../../program/merkle/list.ts";
 import { HASH_BYTES } from "../../program/merkle/sizes.ts";
+import { bytesOf } from "../../program/trace/runInputs.ts";
 import type { Step, TensorRef } from "../../program/types.ts";
 import { noStats } from "../certificateStats.ts";
 import { createExecutor, type ExecutionResult, type Executor, type RunOptions } from "../createExecutor.ts";
@@ -30,8 +30,6 @@ type GpuExecutorOptions = {
   /** The seed of spot checks; by default a fresh one. */
   seed?: number;
 };
-
-const bytesOf = ({ dtype, count }: Pick<Step, "dtype" | "count">): number => count * dtypeBytes(dtype);
 
 /**
  * Creates an executor that computes on a GPU, with the bits of `createExecutor`. All is computed in integers, by the
@@ -178,8 +176,7 @@ export async function createGpuExecutor(
     /** Asks for what the check of a step needs. */
     async function checkOf(s: number): Promise<() => void> {
       const step = steps[s]!;
-      const read: Uint8Array[] = [];
-      for (const [n, ref] of step.inputs.entries()) await ask(ref, (bytes) => void (read[n] = bytes));
+      const read = await askAll(step.inputs);
       let tensor = new Uint8Array();
       await session.read(plan.tensors[s]!.address, bytesOf(step), (bytes) => void (tensor = bytes));
       return () => {
@@ -196,9 +193,15 @@ export async function createGpuExecutor(
       else await session.read(plan.of(ref).address, bytesOf(ref), take);
     }
 
-    async function readNow(refs: readonly TensorRef[]): Promise<Uint8Array[]> {
+    /** Asks for tensors. The list is filled when all has been read. */
+    async function askAll(refs: readonly TensorRef[]): Promise<Uint8Array[]> {
       const read: Uint8Array[] = [];
       for (const [n, ref] of refs.entries()) await ask(ref, (bytes) => void (read[n] = bytes));
+      return read;
+    }
+
+    async function readNow(refs: readonly TensorRef[]): Promise<Uint8Array[]> {
+      const read = await askAll(refs);
       await session.finish();
       return read;
     }

@@ -1,7 +1,7 @@
-import { dtypeBytes } from "../../numerics/dtype.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import { chunksOf, levelBytes } from "../../program/merkle/levels.ts";
 import { HASH_BYTES } from "../../program/merkle/sizes.ts";
+import { bytesOf } from "../../program/trace/runInputs.ts";
 import type { TensorRef } from "../../program/types.ts";
 import { MemoryPlan, type Region } from "../memory/memoryPlan.ts";
 
@@ -23,8 +23,6 @@ type GpuMemory = {
   /** The place of what a step reads. */
   of(ref: TensorRef): Region;
 };
-
-const bytesOf = ({ dtype, count }: Pick<TensorRef, "dtype" | "count">): number => dtypeBytes(dtype) * count;
 
 /**
  * Plans the GPU's memory: tensors with disjoint lifetimes share bytes.

@@ -1,8 +1,8 @@
-import { pino } from "pino";
 import { Disputes } from "../../../watcher/disputes.ts";
 import type { WatcherEvent } from "../../../watcher/events.ts";
 import { watcherLine } from "../../../watcher/watcher.ts";
 import { inTurn } from "../../base/inTurn.ts";
+import { SILENT } from "../../base/log.ts";
 import { translateError } from "../../chain/translateError.ts";
 import { ProgramLibrary } from "../../runs/programLibrary.ts";
 import { isOutage } from "../requester/outages.ts";
@@ -45,7 +45,7 @@ class Dispatcher {
     const { session, batch, execute, intervalMs, signal = this.#end.signal } = options;
     this.#options = options;
     const role = {
-      ...{ session, programs: ProgramLibrary.of([batch.program]), execute, intervalMs, log: pino({ level: "silent" }) },
+      ...{ session, programs: ProgramLibrary.of([batch.program]), execute, intervalMs, log: SILENT },
       signal: AbortSignal.any([signal, this.#end.signal]),
       onRound: (outcome: "done" | "failed", error?: unknown) => this.#onRound(outcome, error),
     };

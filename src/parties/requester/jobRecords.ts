@@ -12,12 +12,6 @@ type ListedJob = JobProgress & { job: Hex; programRoot: Hex; fee: bigint; posted
 /** Something that happened to a job. */
 type JobEvent = { time: bigint; event: string; worker?: Address; transaction: Hex };
 
-/** Events of the market that say how a job went. Others only bring bytes. */
-const TOLD = new Set([
-  ...["JobPosted", "JobClaimed", "JobExpired", "JobClosed", "ClaimSubmitted", "ClaimSealed", "SealBroken"],
-  ...["ClaimAccepted", "ClaimFinalised", "ClaimRefuted", "OutputDelivered", "FeeReleased", "FeeReturned"],
-]);
-
 /**
  * Lists the latest jobs of a requester, oldest first.
  * @param most Jobs listed at most.
@@ -40,24 +34,29 @@ export async function jobsOf(
   return { jobs, total: own.length };
 }
 
-/** Reads how far a job is, its record, and what happened to the job, oldest first. @throws JobUnknownError */
+/**
+ * Reads how far a job is, its record, and what happened to the job, oldest first.
+ * @param names The market's events that are told. @throws JobUnknownError
+ */
 export async function jobWithEvents(
   reader: Reader,
   jobId: Hex,
+  names: readonly string[],
 ): Promise<{ progress: JobProgress; record: JobRecord; events: JobEvent[] }> {
   const { history, blockNumber } = await followMarket(reader)();
   const record = requireJob(reader, history, jobId);
-  return { progress: await progressOf(reader, record, blockNumber), record, events: await eventsOf(reader, record) };
+  const progress = await progressOf(reader, record, blockNumber);
+  return { progress, record, events: await eventsOf(reader, record, names) };
 }
 
-async function eventsOf(reader: Reader, { id, postedIn }: JobRecord): Promise<JobEvent[]> {
+async function eventsOf(reader: Reader, { id, postedIn }: JobRecord, names: readonly string[]): Promise<JobEvent[]> {
   const { publicClient, deployment } = reader;
   const store = new LogStore(publicClient, [deployment.market], jobMarketAbi, await blockOf(reader, postedIn));
   await store.sync();
   const times = new Map<bigint, bigint>();
   const events: JobEvent[] = [];
   for (const { eventName, args, blockNumber, transactionHash } of store.events) {
-    if (!TOLD.has(eventName) || (args as { jobId?: Hex }).jobId !== id) continue;
+    if (!names.includes(eventName) || (args as { jobId?: Hex }).jobId !== id) continue;
     const time = times.get(blockNumber) ?? (await timeOf(reader, blockNumber));
     times.set(blockNumber, time);
     const { worker } = args as { worker?: Address };

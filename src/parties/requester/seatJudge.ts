@@ -1,10 +1,10 @@
 import type { Hex } from "viem";
-import { pino } from "pino";
 import { Disputes, type Undisputed } from "../../../watcher/disputes.ts";
 import type { WatcherEvent } from "../../../watcher/events.ts";
 import type { WatcherOptions } from "../../../watcher/options.ts";
 import { watcherLine } from "../../../watcher/watcher.ts";
 import { RefuteError } from "../../base/errors.ts";
+import { SILENT } from "../../base/log.ts";
 import type { ClaimRecord, JobRecord } from "../../chain/market/history.ts";
 import { Role } from "../role/role.ts";
 
@@ -39,7 +39,7 @@ export class SeatJudge {
   #late = "the window ended before the question was executed here";
 
   /** @param options The bonds come from the account's credit, and from its tokens if the credit is too low. */
-  constructor({ log = pino({ level: "silent" }), ...options }: SeatJudgeOptions) {
+  constructor({ log = SILENT, ...options }: SeatJudgeOptions) {
     const onEvent = (event: WatcherEvent): void => {
       this.#learn(event);
       options.onEvent?.(event);

@@ -1,8 +1,9 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { Command } from "commander";
 import { encryptKeystoreJson } from "ethers";
 import type { Address } from "viem";
 import { generatePrivateKey } from "viem/accounts";
+import { createWholeSync } from "../../../base/writeWhole.ts";
 import { KeyError } from "../../errors.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { accountOfKey, askHidden } from "../../keys.ts";
@@ -54,7 +55,7 @@ async function newPassword(env = process.env): Promise<string> {
 async function writeKeystore(file: string, address: Address, privateKey: string, password: string): Promise<void> {
   const json = await encryptKeystoreJson({ address, privateKey }, password);
   try {
-    writeFileSync(file, `${json}\n`, { mode: 0o600, flag: "wx", flush: true });
+    createWholeSync(file, `${json}\n`, 0o600);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "EEXIST") throw exists(file);
     throw new KeyError(`the keystore ${file} cannot be written (${(cause as Error).message})`, { cause });
