@@ -20,6 +20,6 @@ export const itInTime = (title: string, test: (this: Mocha.Context) => Promise<v
 export const inTime = <T extends { takesLong?: boolean }>(all: readonly T[]): readonly T[] =>
   all.filter(({ takesLong = false }) => takesLong === AT_LENGTH);
 
-/** Every second one, from the first (0) or from the second (1); at length the others. */
-export const everySecond = <T>(all: readonly T[], from: 0 | 1): readonly T[] =>
-  all.filter((_, k) => (k % 2 === from) !== AT_LENGTH);
+/** Every fourth one, from the first (0) or from the second (1); at length the others. */
+export const everyFourth = <T>(all: readonly T[], from: 0 | 1): readonly T[] =>
+  all.filter((_, k) => (k % 4 === from) !== AT_LENGTH);

@@ -163,9 +163,9 @@ export const PROGRAMS: Readonly<Record<"measure" | "verify" | "write" | "release
       needsBuild,
     },
     {
-      name: "size",
-      about: "every deployed contract is below 24,576 bytes",
-      main: "verify/size.ts",
+      name: "contracts",
+      about: "the packed contracts are the compiler's output; each deployed one is below 24,576 bytes",
+      main: "verify/contracts.ts",
       needsBuild,
     },
     {

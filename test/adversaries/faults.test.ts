@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { AT_LENGTH, everySecond } from "../../testkit/atLength.ts";
+import { AT_LENGTH, everyFourth } from "../../testkit/atLength.ts";
 import { forgetful, staleEverySecond, unreliable } from "../../testkit/disturbances/faults.ts";
 import { disturbedPoints, pointsOf } from "../../testkit/disturbances/reorgs.ts";
 import { Setup } from "../../testkit/disturbances/setup.ts";
@@ -46,7 +46,7 @@ describe("nodes, mempools and processes that fail", function () {
   };
   /** Every second scenario; at length the others. */
   const inHalf = async (disturb: Disturbance): Promise<void> => {
-    for (const { scenario } of everySecond(points, 0)) await play(scenario, 0, disturb);
+    for (const { scenario } of everyFourth(points, 0)) await play(scenario, 0, disturb);
   };
 
   it("processKilled_afterEachFunction_recoversFromTheChain", () => afterEachFunction(killed));
@@ -73,11 +73,11 @@ describe("nodes, mempools and processes that fail", function () {
   it("nodeThatForgetsTransactions_isSentThemAgain", () => inHalf(withNodeFault((k) => forgetful(new Prng(k), 3))));
 
   it("noNodeForAWhile_inTheMiddleOfAGame_isWaitedFor", async function () {
-    for (const { scenario, calls } of everySecond(points, 0)) await play(scenario, calls.length >> 1, cutOff);
+    for (const { scenario, calls } of everyFourth(points, 0)) await play(scenario, calls.length >> 1, cutOff);
   });
 
   it("noMoneyForGas_inTheMiddleOfAGame_isSaid_andTheGameGoesOnWhenThereIs", async function () {
-    for (const { scenario, calls } of everySecond(points, 0)) {
+    for (const { scenario, calls } of everyFourth(points, 0)) {
       const { complaints } = await play(scenario, calls.indexOf("open") - 1, withoutGasMoney);
       if (!scenario.honest.includes("worker")) expect(complaints.join()).to.contain("INSUFFICIENT_GAS_FUNDS");
     }

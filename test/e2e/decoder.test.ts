@@ -10,7 +10,7 @@ import { readModel } from "../../src/model/onnx/readModel.ts";
 import { int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { knownProgram } from "../../src/dispute/run/execution.ts";
 import { numbersOf, openPlainDecoder } from "../../src/native/plain/decoder/plainDecoder.ts";
-import { everySecond, itAtLength, itInTime } from "../../testkit/atLength.ts";
+import { everyFourth, itAtLength, itInTime } from "../../testkit/atLength.ts";
 import { leavingOut, residualSums, type Run } from "../../testkit/decoders/leftOut.ts";
 import { gpt2Decoder } from "../../testkit/models/gpt2.ts";
 import { LLAMA_TINY, llama } from "../../testkit/models/llama.ts";
@@ -84,7 +84,7 @@ describe("text from a decoder, as a job", function () {
     ["theTokens", 4, checkpoints[outputs[0]!]!.step],
     ["theWeightsOfAnotherModel", 0, undefined, (_, taken) => honest(other.model, taken)],
   ];
-  for (const [name, item, step, cheat] of everySecond(lies, 0))
+  for (const [name, item, step, cheat] of everyFourth(lies, 0))
     it(`lieAbout_${name}_isRefuted`, async () => {
       const job = { program, inputs, items: ITEMS };
       const claim = await refutedClaim(players(), job, cheat ?? lying(item, step!), honest);

@@ -143,7 +143,7 @@ describe("estimateStepProofBytes", function () {
       },
     ];
     let tightest = 0;
-    for (let n = 0; n < Number(process.env.REFUTE_STEPS ?? (AT_LENGTH ? 90 : 45)); n++) {
+    for (let n = 0; n < Number(process.env.REFUTE_STEPS ?? (AT_LENGTH ? 90 : 25)); n++) {
       for (const { step, proof } of proofsOf(draws[n % draws.length]!(), prng)) {
         const [sent, bound] = [sentBytes(proof), estimateStepProofBytes(step)];
         tightest = Math.max(tightest, sent / bound);

@@ -3,7 +3,7 @@ import { AT_LENGTH } from "../../testkit/atLength.ts";
 import { Totals } from "../../testkit/soak/totals.ts";
 import { playChain } from "../../tools/verify/soak/market.ts";
 
-const DEALS = AT_LENGTH ? 24 : 14;
+const DEALS = AT_LENGTH ? 24 : 8;
 
 describe("soak of a market", function () {
   it("randomDeals_noLieIsFinalWhereSomebodyLooks_andNobodyHonestLoses", async function () {

@@ -2,7 +2,6 @@
 export type PackedArtifact = { sourceName: string; contractName: string; bytecode: string; abi: readonly unknown[] };
 
 export const PACKED: string;
-export function artifactPath(source: string, name: string): string;
 export function sourcesHash(root?: string): string;
 export function packArtifacts(hash: string, artifacts: readonly PackedArtifact[]): Buffer;
 export function readPacked(root?: string): { hash: string; artifacts: PackedArtifact[] };

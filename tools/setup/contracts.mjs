@@ -15,7 +15,7 @@ const SETTINGS = ["hardhat.config.ts", "tools/verify/builds/build.ts"];
 const PACKAGES = ["solc", "@openzeppelin/contracts"];
 
 /** The path of an artifact in the folder of Hardhat. */
-export const artifactPath = (source, name) => join("artifacts", source, `${name}.json`);
+const artifactPath = (source, name) => join("artifacts", source, `${name}.json`);
 
 /**
  * SHA-256 over everything that decides the compiled code. It covers all sources in `contracts`: the compiler takes them

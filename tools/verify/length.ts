@@ -1,6 +1,7 @@
 /**
- * Runs the tests for which `npm test` has no time, in the files that ask testkit/atLength.ts: the tests not played
- * there, and all tests played only in part. Tests played wholly are not played again. Reorganisations, killed
+ * Runs the tests for which `npm test` has no time: the files named in suites.ts, and in the files that ask
+ * testkit/atLength.ts the tests not played there, and all tests played only in part. Tests played wholly are not played
+ * again. Reorganisations, killed
  * processes, censorship and lagging nodes after every transaction of a game; adversaries in the other form of claims;
  * real nodes; several times as many operands of the arithmetic on chain; models that take long. In parallel all
  * Solidity tests, with more random sequences.
@@ -8,6 +9,7 @@
 import { readFileSync } from "node:fs";
 import { readOptions } from "../options.ts";
 import { leavingNothing } from "./leftovers.ts";
+import { WHOLLY_AT_LENGTH } from "./suites.ts";
 import { isGood, lineOf, longestFirst, runAll, testFiles } from "./totals.ts";
 
 /** Tests waiting for nodes and clocks come first, in parallel with the Solidity tests; then the longest tests. */
@@ -29,7 +31,7 @@ const LONGEST = [
 
 readOptions({});
 const found = testFiles().filter((file) => readFileSync(file, "utf8").includes("/testkit/atLength.ts"));
-const tests = longestFirst(LONGEST, found);
+const tests = longestFirst(LONGEST, [...found, ...WHOLLY_AT_LENGTH]);
 
 const env = { REFUTE_AT_LENGTH: "true" };
 const total = await leavingNothing(() => runAll(tests, { env }));

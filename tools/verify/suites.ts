@@ -2,6 +2,57 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
+/**
+ * The files that `npm test` leaves to `npm run verify -- length`: each takes long, and others in its folder play the
+ * same code. Files that are played in part by both use testkit/atLength.ts.
+ */
+export const WHOLLY_AT_LENGTH: readonly string[] = [
+  "test/adversaries/callbacks.test.ts",
+  "test/adversaries/censorship.test.ts",
+  "test/adversaries/jobs.test.ts",
+  "test/adversaries/pool.test.ts",
+  "test/adversaries/training.test.ts",
+  "test/adversaries/workers.test.ts",
+  "test/cli/audit.test.ts",
+  "test/cli/escapes.test.ts",
+  "test/cli/tdx.test.ts",
+  "test/cli/tickets.test.ts",
+  "test/compiler/gradients/gradients.test.ts",
+  "test/compiler/llama.test.ts",
+  "test/compiler/operators/forest.test.ts",
+  "test/compiler/operators/operatorsExecutor.test.ts",
+  "test/compiler/passes/provable/parts.test.ts",
+  "test/compiler/wraps/withDrawnInputs.test.ts",
+  "test/contracts/market/economics.test.ts",
+  "test/contracts/market/runOutputs.test.ts",
+  "test/contracts/verifier/packedWeights.test.ts",
+  "test/deploy/network/deploy.test.ts",
+  "test/e2e/answers.test.ts",
+  "test/e2e/native.test.ts",
+  "test/e2e/panels.test.ts",
+  "test/e2e/publishedTrace.test.ts",
+  "test/e2e/runs.test.ts",
+  "test/executor/plan/joined.test.ts",
+  "test/executor/plan/vectorProducts.test.ts",
+  "test/executor/realModel.test.ts",
+  "test/executor/threads/hashing.test.ts",
+  "test/model/decision/models.test.ts",
+  "test/models/answers.test.ts",
+  "test/models/exports.test.ts",
+  "test/models/operatorAudit.test.ts",
+  "test/numerics/kernels/elementary/elementary.test.ts",
+  "test/parties/dispatcher/dispatcher.test.ts",
+  "test/parties/requester/postBlobs.test.ts",
+  "test/parties/requester/seatJudge.test.ts",
+  "test/parties/role/readiness.test.ts",
+  "test/parties/tickets/kills.test.ts",
+  "test/parties/worker/attestation.test.ts",
+  "test/parties/worker/examGames.test.ts",
+  "test/parties/worker/exams.test.ts",
+  "test/tools/training.test.ts",
+  "test/watcher/exams.test.ts",
+];
+
 type Times = ReadonlyMap<string, number>;
 
 /**

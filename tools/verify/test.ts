@@ -1,11 +1,13 @@
 /**
- * Builds the contracts and the command line, runs the tests, prints how long each suite took, and closes with one line
- * for all suites. A process or a folder that a test leaves behind is a failure.
+ * Unpacks the contracts, or compiles them if they changed; builds the command line; runs the TypeScript tests; prints
+ * how long each suite took, and closes with one line for all suites. A process or a folder that a test leaves behind is
+ * a failure. The Solidity tests and the longest TypeScript tests are played at length (length.ts).
  */
 import { readFileSync } from "node:fs";
 import { leavingNothing } from "./leftovers.ts";
-import { noteTimes, suiteSeconds, suiteTable } from "./suites.ts";
-import { isGood, lineOf, longestFirst, run, runAll, runMocha, sumOf, testFiles, type Totals } from "./totals.ts";
+import { noteTimes, suiteSeconds, suiteTable, WHOLLY_AT_LENGTH } from "./suites.ts";
+import { unpackArtifacts } from "../setup/contracts.mjs";
+import { isGood, lineOf, longestFirst, run, runMocha, sumOf, testFiles, type Totals } from "./totals.ts";
 
 /**
  * Folders whose tests need no build, unless they start a verifier: they run in parallel with the contract compiler,
@@ -18,19 +20,25 @@ const LONGEST = [
   "test/chain/nodes.test.ts",
   "test/adversaries/faults.test.ts",
   "test/adversaries/reorgs.test.ts",
-  "test/model/decision/models.test.ts",
   "test/runs/programs/ownModels.test.ts",
   "test/models/everyModel.test.ts",
   "test/contracts/verifier/stepVerifier.test.ts",
 ];
 
-/** All TypeScript tests, in the order in which they are begun. */
-const allTests = (): string[] => longestFirst(LONGEST, testFiles());
+/** The tests, in the order in which they are begun. */
+const allTests = (): string[] =>
+  longestFirst(
+    LONGEST,
+    testFiles().filter((file) => !WHOLLY_AT_LENGTH.includes(file)),
+  );
 
 /** Builds. The output is shown as a whole after the parallel run's output. */
 async function build(beside?: Promise<unknown>): Promise<Totals> {
-  const contracts = await run("hardhat", ["build", "--quiet", "--no-tests"], { beside, name: "(contracts)" });
-  return contracts.failed > 0 ? contracts : run("node", ["tools/build.mjs"], { beside, name: "(dist)" });
+  if (!unpackArtifacts()) {
+    const contracts = await run("hardhat", ["build", "--quiet", "--no-tests"], { beside, name: "(contracts)" });
+    if (contracts.failed > 0) return contracts;
+  }
+  return run("node", ["tools/build.mjs"], { beside, name: "(dist)" });
 }
 
 const needsBuild = (file: string): boolean =>
@@ -41,7 +49,7 @@ async function runEverything(): Promise<Totals> {
   const early = runMocha(allTests().filter((file) => !needsBuild(file)));
   const built = await build(early);
   if (built.failed > 0) return sumOf([built, await early]);
-  return sumOf(await Promise.all([early, runAll(allTests().filter(needsBuild), { after: early })]));
+  return sumOf([await early, await runMocha(allTests().filter(needsBuild))]);
 }
 
 async function runThese(tests: readonly string[]): Promise<Totals> {

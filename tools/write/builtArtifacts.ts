@@ -1,13 +1,14 @@
-import { readFileSync } from "node:fs";
-import { SOURCES } from "../../src/chain/market/artifacts.ts";
-import { artifactPath, type PackedArtifact } from "../setup/contracts.mjs";
+import { globSync, readFileSync } from "node:fs";
+import type { PackedArtifact } from "../setup/contracts.mjs";
 
 /**
- * The compiled contracts that the product and `npm start` deploy. `buildInfoId` is left out: it names a file of the
- * build, and this file is not packed.
+ * The compiled contracts: those that are deployed, and those that tests deploy and call. `buildInfoId` is left out: it
+ * names a file of the build, and this file is not packed.
  */
 export const builtArtifacts = (): PackedArtifact[] =>
-  Object.entries(SOURCES).map(([name, source]) => {
-    const text = readFileSync(artifactPath(`contracts/${source}`, name), "utf8");
-    return JSON.parse(text, (key, value: unknown) => (key === "buildInfoId" ? undefined : value)) as PackedArtifact;
-  });
+  globSync("artifacts/contracts/**/*.json")
+    .sort()
+    .map((file) => {
+      const text = readFileSync(file, "utf8");
+      return JSON.parse(text, (key, value: unknown) => (key === "buildInfoId" ? undefined : value)) as PackedArtifact;
+    });

@@ -16,7 +16,7 @@ import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { programTerms } from "../../../src/program/work.ts";
 import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { carriedTensors, runItems } from "../../../src/program/trace/runItems.ts";
-import { everySecond, itAtLength, itInTime } from "../../../testkit/atLength.ts";
+import { everyFourth, itAtLength, itInTime } from "../../../testkit/atLength.ts";
 import { gpt2Decoder } from "../../../testkit/models/exports/language.ts";
 import { halfDecoder } from "../../../testkit/models/halfDecoder.ts";
 import { LLAMA_TINY, llama } from "../../../testkit/models/llama.ts";
@@ -69,7 +69,7 @@ describe("decoders as runs", () => {
     ["gpt2WithPositionIds", () => gpt2Decoder("input").bytes],
     ["gpt2WithPositionsFromTheMask", () => gpt2Decoder("mask").bytes],
   ];
-  for (const [name, bytesOf] of everySecond(MODELS, 0))
+  for (const [name, bytesOf] of everyFourth(MODELS, 0))
     it(`${name}_choosesTheTokensOfAPlainLoopInOnnxruntime`, async () => {
       const bytes = bytesOf();
       const [model, greedy] = [wrapped(bytes), wrapped(bytes, { greedy: true })];

@@ -8,7 +8,7 @@ import { MerkleList } from "../../../src/program/merkle/list.ts";
 import { tensorRoot } from "../../../src/program/merkle/tensor.ts";
 import type { KnownProgram } from "../../../src/dispute/run/execution.ts";
 import { Answer } from "../../../src/program/trace/answer.ts";
-import { everySecond } from "../../../testkit/atLength.ts";
+import { everyFourth } from "../../../testkit/atLength.ts";
 import { apartAnswers, carriedAnswers } from "../../../testkit/programs/answerPrograms.ts";
 import { RUN_STEPS, type RunRanges } from "../../../testkit/programs/runProgram.ts";
 import type { OwnRun, RunLie } from "../../../testkit/programs/runsOf.ts";
@@ -50,7 +50,7 @@ describe("DisputeGame: a lie in an answer", () => {
   const world = useWorld(worldOfManyLies);
 
   for (const [name, programOf] of Object.entries(PROGRAMS)) {
-    for (const ranges of everySecond(RANGES, 0)) {
+    for (const ranges of everyFourth(RANGES, 0)) {
       it(`ofAProgramThatIs_${name}_withRangesOf_${ranges}_isRefuted_whereverItIs`, async () => {
         const program = programOf(ranges);
         for (const items of [1, 2, 5]) {
@@ -90,7 +90,7 @@ describe("DisputeGame: a lie in the answer of a run above 256 items", () => {
   });
 });
 
-for (const arityBits of everySecond([1, 6], 0)) {
+for (const arityBits of everyFourth([1, 6], 0)) {
   describe(`DisputeGame: a lie in an answer, with arity 2^${arityBits}`, () => {
     const world = useWorld(() => worldOfManyLies({ arityBits, bondGas: 5_000_000 }));
 
@@ -226,7 +226,7 @@ describe("DisputeGame: an honest answer", () => {
 
   for (const [name, programOf] of Object.entries(PROGRAMS)) {
     it(`ofAProgramThatIs_${name}_standsAgainstAnyWrongChallenger_andItsWorkerAlwaysHasAMove`, async () => {
-      for (const ranges of everySecond(RANGES, 1)) {
+      for (const ranges of everyFourth(RANGES, 1)) {
         for (const items of [1, 3]) {
           const program = programOf(ranges);
           const lie = { item: items - 1, step: LAST[ranges], element: 299 };
@@ -237,7 +237,7 @@ describe("DisputeGame: an honest answer", () => {
     });
 
     it(`ofAProgramThatIs_${name}_isShown_whateverOutputIsOpened`, async () => {
-      for (const ranges of everySecond(RANGES, 1)) {
+      for (const ranges of everyFourth(RANGES, 1)) {
         const own = answerOf(programOf(ranges), 3);
         const claimed = await claimedRun(world(), own);
         const { list } = own.run.answer;

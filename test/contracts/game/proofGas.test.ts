@@ -35,7 +35,7 @@ describe("estimateStepProof against whole games", function () {
   const world = useWorld();
 
   for (const shape of PROGRAMS) {
-    (shape[0] * shape[1] > 200_000 ? itAtLength : itInTime)(
+    (shape[0] * shape[1] > 100_000 ? itAtLength : itInTime)(
       `aStepOf${shape[3]}Inputs_inAProgramOf${shape[4] ?? 1}Outputs_estimateIsNotBelowTheTransaction`,
       async () => {
         const [count, checkpoints] = shape;

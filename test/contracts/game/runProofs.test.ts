@@ -12,7 +12,7 @@ import { claimedRun, RunGame, type ClaimedRun } from "../../../testkit/protocol/
 import { numberOf } from "../../../testkit/protocol/gameDriver.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { createWorld } from "../../../testkit/protocol/world.ts";
-import { everySecond, itAtLength, itInTime } from "../../../testkit/atLength.ts";
+import { everyFourth, itAtLength, itInTime } from "../../../testkit/atLength.ts";
 import type { World } from "../../../testkit/protocol/deployWorld.ts";
 
 const ROOT: Hex = `0x${"ab".repeat(32)}`;
@@ -45,14 +45,14 @@ describe("DisputeGame: a lie in a run", () => {
   const places = [1, 2, 3, 5, 16, 17].flatMap((items) =>
     [...new Set([0, Math.floor(items / 2), items - 1])].map((item) => [items, item] as const),
   );
-  for (const [items, item] of everySecond(places, 0)) {
+  for (const [items, item] of everyFourth(places, 0)) {
     it(`inItem${item}Of${items}_isRefuted_whateverTheRangesOfTheProgramAre`, async () => {
       for (const ranges of ["two", "one", "step"] as const)
         await refutes(world(), ranges, items, { item, step: LAST[ranges], element: 299 });
     });
   }
 
-  for (const [reads, step] of everySecond(Object.entries(RUN_STEPS), 0)) {
+  for (const [reads, step] of everyFourth(Object.entries(RUN_STEPS), 0)) {
     it(`inWhatReads_${reads}_isRefuted_inTheFirstTheMiddleAndTheLastItem`, async () => {
       for (const item of [0, 3, 6]) await refutes(world(), "two", 7, { item, step, element: 130 });
     });
@@ -108,7 +108,7 @@ describe("DisputeGame: a lie in a run", () => {
   }
 });
 
-for (const arityBits of everySecond([1, 4, 6], 1)) {
+for (const arityBits of everyFourth([1, 4, 6], 1)) {
   describe(`DisputeGame: a lie in a run, with arity 2^${arityBits}`, () => {
     const world = useWorld(() => createWorld({ arityBits, bondGas: 5_000_000 }));
 
@@ -136,7 +136,7 @@ describe("DisputeGame: opened at every node of a run's list", () => {
   };
 
   for (const ranges of ["two", "one", "step"] as const) {
-    for (const items of everySecond([2, 5, 8], 1)) {
+    for (const items of everyFourth([2, 5, 8], 1)) {
       it(`of${items}Items_withRangesOf_${ranges}_leadsWhereItShould_underAnIdOfItsOwn`, async () => {
         const program = runProgram(ranges);
         const lie = { item: items - 1, step: LAST[ranges], element: 3 };

@@ -10,7 +10,7 @@ import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { randomStep } from "../../../testkit/programs/randomStep.ts";
 import { deployVerifier, proveElement, type DeployedVerifier } from "../../../testkit/verifier/stepProof.ts";
 
-const STEPS = Number(process.env.REFUTE_STEPS ?? (AT_LENGTH ? 2000 : 500));
+const STEPS = Number(process.env.REFUTE_STEPS ?? (AT_LENGTH ? 2000 : 300));
 
 describe("StepVerifier in lock step with the definition", () => {
   let verifier: DeployedVerifier;

@@ -35,8 +35,8 @@ import { AT_LENGTH } from "../../../testkit/atLength.ts";
 
 type Primitive = (a: Word, b: Word) => Word;
 
-const RANDOM_INPUTS = AT_LENGTH ? 40_000 : 10_000;
-const ARITHMETIC_INPUTS = AT_LENGTH ? 100_000 : 25_000;
+const RANDOM_INPUTS = AT_LENGTH ? 40_000 : 4_000;
+const ARITHMETIC_INPUTS = AT_LENGTH ? 100_000 : 10_000;
 
 const word = (value: number): Word => float32.fromNumber(value);
 const hex = (value: Word): string => `0x${value.toString(16).padStart(8, "0")}`;
