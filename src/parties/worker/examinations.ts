@@ -16,7 +16,7 @@ const MEASURE_SECONDS = 60n;
 /** The number of blocks whose hashes the chain knows. An exam without a number is forgotten after as many blocks. */
 const KNOWN_BLOCKS = 256n;
 
-/** Contract errors that end an exam for the worker: the block was replaced, or the sitting is too late. */
+/** Contract errors that end an exam for the worker: the block was replaced, or the report is too late. */
 const OVER = new Set(["NoExam", "ExamOver", "SatBefore"]);
 const isOver = (error: unknown): error is ContractRevertError =>
   error instanceof ContractRevertError && OVER.has(error.errorName);

@@ -29,7 +29,7 @@ export type WorkerOptions = RoleOptions<WorkerEvent> & {
   seatMode?: "defend" | "watch" | "off";
   /** The store for seal openings; without a store, the worker claims no job with sealed submissions. */
   seals?: SealBook | undefined;
-  /** Where its sittings of exams become claims: the worker defends and finalises them there, with the same account. */
+  /** Where its exam results become claims: the worker defends and finalises them there, with the same account. */
   examClaims?: OwnExamClaims | undefined;
   /** How jobs that ask for an answer are answered without exact execution; never if absent. */
   native?: NativeWorkerOptions | undefined;

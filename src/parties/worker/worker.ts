@@ -30,12 +30,12 @@ import { expire } from "./settlement.ts";
 import { bestUnknown } from "./wantedPrograms.ts";
 import type { WorkerOptions } from "./options.ts";
 
-/** Logs a warning if no pledge backs the exam sittings. */
+/** Logs a warning if no pledge backs the exam results. */
 async function warnWithoutPledge(own: OwnExamClaims, log: Logger): Promise<void> {
   if (await isBacked(own)) return;
   const { market } = own.session.deployment;
   const examClaims = own.claimContracts.examClaims.address;
-  log.warn({ market, examClaims }, "no pledge backs what it sits of exams: refute tickets pledge --exam-claims");
+  log.warn({ market, examClaims }, "no pledge backs its exam results: refute tickets pledge --exam-claims");
 }
 
 /**
@@ -55,8 +55,8 @@ class Worker {
   readonly #races: Races;
   readonly #failedAudits = new FailedAudits();
   readonly #claims: OwnClaims;
-  /** Claims of the worker's sittings of exams, in the market of pledged claims. */
-  readonly #sittings: OwnClaims | undefined;
+  /** The worker's exam results that became claims, in the market of pledged claims. */
+  readonly #examResults: OwnClaims | undefined;
   readonly #seals: Seals;
   readonly #choice: JobChoice;
   readonly #native: NativeClaims | undefined;
@@ -80,7 +80,7 @@ class Worker {
     this.#native = native && new NativeClaims(native, this.#role, log, parameters);
     this.#claims = new OwnClaims(options, this.#role, this.#native);
     if (examClaims !== undefined)
-      this.#sittings = new OwnClaims({ ...options, session: examClaims.session }, this.#role);
+      this.#examResults = new OwnClaims({ ...options, session: examClaims.session }, this.#role);
     this.#seals = new Seals(session, this.#role, log, seals);
     const { seatMode = "defend" } = options;
     if (seatMode !== "off") this.#others = new OtherSeats(options, seatMode, this.#role);
@@ -101,16 +101,16 @@ class Worker {
     this.#seals.logWaiting();
   }
 
-  /** The market in which the worker's sittings of exams become claims, if there is one. */
+  /** The market in which the worker's exam results become claims, if there is one. */
   #examMarket(): Followed[] {
     const { examClaims } = this.#options;
-    if (examClaims === undefined || this.#sittings === undefined) return [];
+    if (examClaims === undefined || this.#examResults === undefined) return [];
     const problem = (): Problem | undefined => {
       const pays = this.#role.health.problem("pays");
       return pays && { ...pays, reason: `pays: ${pays.reason}` };
     };
     const condition = { name: "examGames", problem } as const;
-    return [{ session: examClaims.session, duties: [this.#sittings], condition }];
+    return [{ session: examClaims.session, duties: [this.#examResults], condition }];
   }
 
   /** Keeps a job whose claim or seal is the worker's. */
@@ -133,7 +133,7 @@ class Worker {
   #payProblem({ balance, gasPrice }: Pick<Funds, "balance" | "gasPrice">): Problem | undefined {
     const owner = this.#options.session.sender.address;
     // All of it may be disputed at once.
-    const gas = this.#claims.gasNeeded + (this.#sittings?.gasNeeded ?? 0);
+    const gas = this.#claims.gasNeeded + (this.#examResults?.gasNeeded ?? 0);
     return shortOfGas({ balance, gasPrice, owner }, gas, "a job, and the answers for all claims,");
   }
 
@@ -169,7 +169,7 @@ class Worker {
     );
     this.#options.programs.want(atStake.map(({ job }) => job.programRoot));
     const { stored } = this.#executions;
-    stored.reserve([...atStake, ...(this.#sittings?.openJobs ?? [])]);
+    stored.reserve([...atStake, ...(this.#examResults?.openJobs ?? [])]);
     if (stored.problem !== undefined) this.#role.health.set("runsOnDisk", stored.problem);
     const { atOnce = 1 } = this.#options;
     if (claimed.length >= atOnce || !isPlain || this.#role.isAtFault) return;

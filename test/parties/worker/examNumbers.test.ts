@@ -16,7 +16,7 @@ const ODDS = 4;
 describe("numbers of a worker's exams", function () {
   /** @param lastExam Answers the number of the question, from 1. */
   function examinee(lastExam: (asked: number) => Promise<{ gridBlock: bigint }>) {
-    const seen = { asked: 0, numbered: 0, last: 0n, looks: 0, sittings: 0, warnings: 0 };
+    const seen = { asked: 0, numbered: 0, last: 0n, looks: 0, tasks: 0, warnings: 0 };
     const reports = new Reports();
     let isExam = true;
     let release = (): void => undefined;
@@ -43,10 +43,10 @@ describe("numbers of a worker's exams", function () {
           },
         },
       },
-      // A sitting lasts until it is released, and leaves the exam due.
+      // A task lasts until it is released, and leaves the exam due.
       programs: {
         knows: () => true,
-        load: () => new Promise<undefined>((resolve) => (seen.sittings++, (release = () => resolve(undefined)))),
+        load: () => new Promise<undefined>((resolve) => (seen.tasks++, (release = () => resolve(undefined)))),
       },
       log: { warn: () => void seen.warnings++, info: () => undefined },
     };
@@ -57,7 +57,7 @@ describe("numbers of a worker's exams", function () {
     };
     const classes = { exams, classes: [{ programRoot: ZERO_HASH, blocks: 64 }], gridBlocks: 1n };
     const examinations = new Examinations(options as never, classes as never, role as never);
-    /** @returns Whether the round waited for the sitting. */
+    /** @returns Whether the round waited for the task. */
     const round = async (head: bigint): Promise<boolean> => {
       let isDone = false;
       const tended = examinations.tend(head, 0n).then(() => (isDone = true));
@@ -70,13 +70,13 @@ describe("numbers of a worker's exams", function () {
     return { seen, round, end: () => (isExam = false) };
   }
 
-  it("outage_isWaitedOut_besideTheSitting_andTheExamIsNumberedAfterIt", async () => {
+  it("outage_isWaitedOut_besideTheTask_andTheExamIsNumberedAfterIt", async () => {
     const outage = new HttpRequestError({ url: "http://node" });
     const { seen, round } = examinee((asked) =>
       asked < 4 ? Promise.reject(outage) : Promise.resolve({ gridBlock: 0n }),
     );
     for (let head = EXAM + 1n; head <= EXAM + 5n; head++) expect(await round(head), String(head)).to.equal(true);
-    expect(seen).to.include({ asked: 4, numbered: 1, sittings: 5, warnings: 1 });
+    expect(seen).to.include({ asked: 4, numbered: 1, tasks: 5, warnings: 1 });
   });
 
   it("examThatTheNextBlockDoesNotKnow_isNotNumbered_butTheNextCandidate", async () => {

@@ -34,14 +34,14 @@ export async function attestationGas(): Promise<AttestationGas[]> {
   await measure("makeStatement, a later one", state(again));
   const exams = await deployExams(world);
   const third = world.stranger.account.address;
-  const sitting = new TestDevice(manufacturer);
-  await enrol(world, third, sitting);
+  const examined = new TestDevice(manufacturer);
+  await enrol(world, third, examined);
   // From the 17th on, a report takes the place of an old one.
   for (let k = 0; k < 17; k++) {
     const gridBlock = await nextExam(world, exams);
     const [before, after] = [
       sit(world, exams, second, newProduct, { gridBlock }),
-      () => sit(world, exams, third, sitting, { gridBlock }),
+      () => sit(world, exams, third, examined, { gridBlock }),
     ];
     const first = await before;
     if (k < 16) await after();

@@ -1,4 +1,4 @@
-import { around, childOf, parse, type Node } from "../instrument/ast.ts";
+import { around, childOf, isFree, parse, type Node } from "../instrument/ast.ts";
 import { withYulPoints } from "./yul.ts";
 
 /** An event that a test should cause: an executed statement, a true condition, or a false condition. */
@@ -51,7 +51,7 @@ export function withPoints(file: string, source: string, firstId: number): { sou
     node.fields[name] ? new Map([[childOf(node, name).start, condition]]) : new Map<number, (child: Node) => string>();
 
   function render(node: Node, inside: boolean): string {
-    if (LEFT_ALONE.has(node.type)) return text(node.start, node.end);
+    if (LEFT_ALONE.has(node.type) || isFree(node)) return text(node.start, node.end);
     const body = inside || node.type === "Block";
     if (!body) return within(node, false);
     if (!STATEMENTS.has(node.type)) return expression(node);

@@ -60,6 +60,12 @@ function toNode(raw: Raw, bytes: Buffer): Node {
   return { type: raw.nodeType, start, end, children, fields };
 }
 
+/**
+ * Whether a node is a function outside of contracts. Such a function may define an operator, and must stay pure then: no
+ * code is added to such functions.
+ */
+export const isFree = ({ fields }: Node): boolean => fields["kind"] === "freeFunction";
+
 /** The child that solc keeps under a name. */
 export function childOf(node: Node, name: string): Node {
   const raw = node.fields[name];

@@ -58,6 +58,13 @@ export default {
 };
 `;
 
+/**
+ * Returns a contract's source whose functions may call and read the chain, as added code does. Free functions stay
+ * pure: the compiler asks that of functions that define operators.
+ */
+export const withViews = (source: string): string =>
+  source.replace(/^function [^{;]*|\bpure\b/gm, (found) => (found === "pure" ? "view" : found));
+
 /** A copy of the repository with changeable contracts. */
 export class Workspace {
   readonly path: string;
@@ -77,8 +84,7 @@ export class Workspace {
     }
     if (!existsSync(join(this.path, "node_modules")))
       symlinkSync(resolve("node_modules"), join(this.path, "node_modules"));
-    // The added code calls and reads the chain, which pure functions may not.
-    for (const file of this.files("contracts/**/*.sol")) this.write(file, this.read(file).replace(/\bpure\b/g, "view"));
+    for (const file of this.files("contracts/**/*.sol")) this.write(file, withViews(this.read(file)));
     cpSync("hardhat.config.ts", join(this.path, "hardhat.base.ts"));
     writeFileSync(join(this.path, "hardhat.config.ts"), config(optimised));
   }
@@ -115,7 +121,10 @@ export class Workspace {
       ["build", "--quiet", ...(files.length === 0 ? ["--no-tests"] : files)],
       (line) => void lines.push(line),
     );
-    if (status !== 0) throw new Error(`the changed contracts do not build:\n${lines.slice(-60).join("\n")}`);
+    if (status === 0) return;
+    // Warnings about added code would hide the errors.
+    const from = lines.findIndex((line) => /^\w*Error\b/.test(line));
+    throw new Error(`the changed contracts do not build:\n${lines.slice(from < 0 ? -60 : from).join("\n")}`);
   }
 
   /** Runs a program in the copy, as `run` does. */

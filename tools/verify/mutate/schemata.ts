@@ -1,4 +1,4 @@
-import { around, childOf, parse, type Node } from "../instrument/ast.ts";
+import { around, childOf, isFree, parse, type Node } from "../instrument/ast.ts";
 import { withYulMutants } from "./yul.ts";
 
 /** One small change to a contract, noticed by a good test. `nth` counts the equal changes in the file. */
@@ -106,7 +106,7 @@ export function withMutants(
 
   /** @param inside Whether the node lies in an executed body. */
   function render(node: Node, inside: boolean): string {
-    if (LEFT_ALONE.has(node.type)) return original(node);
+    if (LEFT_ALONE.has(node.type) || isFree(node)) return original(node);
     const body = inside || node.type === "Block";
     if (!body) return within(node, false);
     if (node.type === "InlineAssembly") return assembly(node);

@@ -1,4 +1,5 @@
 import { always, bug, other, unchecked, without, type Bug } from "./bug.ts";
+import { EDGE_BUGS } from "./edgeBugs.ts";
 import { EXAM_BUGS } from "./examBugs.ts";
 import { PANEL_BUGS } from "./panelBugs.ts";
 import { QUOTE_BUGS } from "./quoteBugs.ts";
@@ -212,5 +213,6 @@ type PlantedBug = Bug & { finder: Finder };
 
 export const BUGS: readonly PlantedBug[] = [
   ...CALLED.map((bug) => ({ ...bug, finder: "solidity" as const })),
-  ...SIGNED.map((bug) => ({ ...bug, finder: "mocha" as const })),
+  // INVARIANT: edges come last, because some lie within other bugs.
+  ...[...SIGNED, ...EDGE_BUGS].map((bug) => ({ ...bug, finder: "mocha" as const })),
 ];

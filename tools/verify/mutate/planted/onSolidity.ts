@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path/posix";
-import type { Workspace } from "../../instrument/workspace.ts";
+import { withViews, type Workspace } from "../../instrument/workspace.ts";
 import { coinbaseOf } from "../alive.ts";
 import type { Outcome } from "../onTests.ts";
 import type { Mutant } from "../schemata.ts";
@@ -16,8 +16,7 @@ const SEQUENCES = ["test_", "invariant_"];
 /** Prepares a copy's Solidity tests: an environment variable chooses the active mutant. */
 export function prepareSolidity(workspace: Workspace): void {
   for (const file of workspace.files(`${FOLDER}/*.sol`)) {
-    // Finding the active mutant reads the chain, forbidden in pure functions.
-    let text = workspace.read(file).replace(/\bpure\b/g, "view");
+    let text = withViews(workspace.read(file));
     if (file.endsWith("/Vm.sol"))
       text = edit(
         text,

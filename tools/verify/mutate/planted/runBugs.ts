@@ -41,11 +41,10 @@ export const RUN_BUGS: readonly Bug[] = [
     "ON || PositionalMerkle.leafUnder(runRoot, claim.job.items, proof.previous",
   ),
   other("an item's own trace counts as the one before", PROOFS, "proof.previous, {{s.item - 1}}, sib", "s.item"),
-  bug(
+  always(
     "state that is carried may be anything",
     PROOFS,
-    "PositionalMerkle.leafUnder(previous, s.checkpoints",
-    "ON || PositionalMerkle.leafUnder(previous, s.checkpoints",
+    "{{PositionalMerkle.leafUnder(previous, s.checkpoints, input.root, carried, input.siblings)}};",
   ),
   bug(
     "every item begins with the job's state",

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Workspace } from "../../instrument/workspace.ts";
+import { withViews, Workspace } from "../../instrument/workspace.ts";
 import { prepare, reachOf, SWITCH, tryOnTests, type Outcome } from "../onTests.ts";
 import type { Mutant } from "../schemata.ts";
 import { hasSurvived, keepVerdicts, report, withoutKnown, type Tried } from "../verdicts.ts";
@@ -12,9 +12,14 @@ const TESTS: Readonly<Record<Finder, readonly string[]>> = {
   solidity: ["League", "Protocol", "Runs", "Tickets", "ExamClaims", "Panel"].map(
     (name) => `test/contracts/solidity/${name}.t.sol`,
   ),
-  mocha: ["contracts/attestation/tdx", "contracts/attestation", "attestation/tdx"].map(
-    (folder) => `test/${folder}/*.test.ts`,
-  ),
+  mocha: [
+    "contracts/attestation/tdx",
+    "contracts/attestation",
+    "attestation/tdx",
+    "contracts/market",
+    "contracts/extras/*",
+    "contracts/game",
+  ].map((folder) => `test/${folder}/*.test.ts`),
 };
 
 type PlantedOptions = {
@@ -78,8 +83,6 @@ export async function tryPlanted(options: PlantedOptions): Promise<boolean> {
 /** Puts all bugs into the contracts of a copy. */
 function plant(workspace: Workspace): void {
   for (const file of new Set(BUGS.map((bug) => bug.file))) {
-    const text = withBugs(readFileSync(file, "utf8"), file, BUGS);
-    // Finding the active bug reads the chain, forbidden in pure functions.
-    workspace.writeContract(file, text.replace(/\bpure\b/g, "view"), SWITCH);
+    workspace.writeContract(file, withViews(withBugs(readFileSync(file, "utf8"), file, BUGS)), SWITCH);
   }
 }
