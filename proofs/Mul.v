@@ -48,7 +48,7 @@ Proof.
   destruct (clz_spec m ltac:(lia)) as [Hl _]. set (lead := clz m) in *. clearbody lead.
   rewrite !(int_small (e + 255)) by lia. rewrite !(int_small (e + 255 - lead)) by lia.
   set (top := e + 255 - lead). change (Format.highest 8) with 127. change (Format.lowest 23 8) with (-149).
-  change (int (-149 - 1)) with (-150). change (sub 255 23) with 232.
+  change (- (127)) with (-127). change (int (-149 - 1)) with (-150). change (sub 255 23) with 232.
   destruct (Z.leb_spec 128 top), (Z.ltb_spec 127 top); try lia; [destruct negative; reflexivity|].
   destruct (Z.leb_spec (-126) top), (Z.ltb_spec (-127) top); try lia.
   - rewrite (int_small (top + 126)), (int_small (top + 127)), int_small by lia.
@@ -129,7 +129,7 @@ Proof.
 Qed.
 
 (* By Flocq's binary_normalize, which can be computed: the same words. *)
-Notation flocq32 := (flocqRound 23 8 P23 P8 PM).
+Notation flocq32 := (flocqRound 23 8 P23 PM).
 
 Theorem dot_flocq : forall terms, Forall is_word terms -> Z.of_nat (length terms) <= 2 ^ 80 ->
   has Nan terms = false -> has (Infinite false) terms = false -> has (Infinite true) terms = false ->
