@@ -278,3 +278,9 @@ Proof.
 Qed.
 
 End RoundTo.
+
+(* Float.roundTo of the four types. *)
+Definition roundTo_float16 := roundTo_correct 10 5 eq_refl eq_refl eq_refl ltac:(lia) ltac:(lia).
+Definition roundTo_bfloat16 := roundTo_correct 7 8 eq_refl eq_refl eq_refl ltac:(lia) ltac:(lia).
+Definition roundTo_float32 := roundTo_correct 23 8 eq_refl eq_refl eq_refl ltac:(lia) ltac:(lia).
+Definition roundTo_float64 := roundTo_correct 52 11 eq_refl eq_refl eq_refl ltac:(lia) ltac:(lia).
