@@ -22,7 +22,7 @@ export const THEOREMS: readonly Theorem[] = [
   {
     name: "dot_flocq",
     file: "Mul",
-    says: "without such products, the word is that of Flocq's `binary_normalize` for the exact sum",
+    says: "without such products, the word is that of Flocq's `Binary.binary_normalize` for the exact sum",
   },
   {
     name: "mul_correct",
@@ -32,7 +32,7 @@ export const THEOREMS: readonly Theorem[] = [
   {
     name: "mul_flocq",
     file: "Mul",
-    says: "the word is that of Flocq's `b32_mult` to nearest, ties to even, with one NaN and one zero",
+    says: "the word is that of Flocq's `Bits.b32_mult` to nearest, ties to even, with one NaN and one zero",
   },
   {
     name: "roundToFloat32_correct",
