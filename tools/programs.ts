@@ -174,6 +174,11 @@ export const PROGRAMS: Readonly<Record<"measure" | "verify" | "write" | "release
       main: "verify/smt/main.ts",
     },
     {
+      name: "proofs",
+      about: "sums and products of float32, proven in Coq to be the real ones, rounded once",
+      main: "verify/proofs/main.ts",
+    },
+    {
       name: "builds",
       about: "the tests of the contracts, on other builds of them",
       main: "verify/builds/main.ts",

@@ -1,0 +1,38 @@
+/**
+ * Checks the proofs of `proofs` with Coq and Flocq, the axioms that the main theorems use, that every modelled function
+ * is the one that was modelled, and that the models give the words of test/golden/proofs.json.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { flag, readOptions } from "../../options.ts";
+import { coqVersion, proveAll } from "./prove.ts";
+import { AXIOMS, changedFunctions, MODELLED, THEOREMS } from "./theorems.ts";
+import { GOLDEN, type ModelWords } from "./vectors.ts";
+
+const { write } = readOptions({ write: flag(`write the models' words to ${GOLDEN} instead of comparing`) });
+const version = coqVersion();
+if (version === undefined) {
+  console.log("skipped: no Coq with Flocq here (Debian: apt-get install coq libcoq-flocq)");
+} else {
+  const { problems, words } = proveAll();
+  const all = [...changedFunctions(), ...problems];
+  if (words !== undefined) {
+    if (write) writeFileSync(GOLDEN, `${JSON.stringify(words)}\n`);
+    else all.push(...differences(words, JSON.parse(readFileSync(GOLDEN, "utf8")) as ModelWords));
+  }
+  if (all.length === 0) {
+    for (const { name, says } of THEOREMS) console.log(`${name}: ${says}`);
+    const functions = Object.values(MODELLED).flatMap((each) => Object.keys(each));
+    console.log(`${THEOREMS.length} theorems about ${functions.length} functions modelled by hand, by Coq ${version}`);
+    console.log(`axioms, at most: ${[...AXIOMS].join(", ")}`);
+  }
+  for (const problem of all) console.error(problem);
+  process.exitCode = all.length === 0 ? 0 : 1;
+}
+
+function differences(found: ModelWords, golden: ModelWords): string[] {
+  return (["sums", "products"] as const).flatMap((kind) => {
+    const wrong = found[kind].filter((word, k) => word !== golden[kind][k]).length;
+    const same = wrong === 0 && found[kind].length === golden[kind].length;
+    return same ? [] : [`${GOLDEN} has other ${kind} than the model: ${wrong} words`];
+  });
+}
