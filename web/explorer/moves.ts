@@ -4,7 +4,7 @@ import { grouped } from "../format.ts";
 import { LEAVES, rangeOf, rangeText } from "./descent.ts";
 
 /** A line of the list of moves. */
-type MoveView = { name: string; by: "worker" | "challenger" | "chain"; text: string; transactionHash: string };
+export type MoveView = { name: string; by: "worker" | "challenger" | "chain"; text: string; transactionHash: string };
 
 const NAMES = { [Move.open]: "open", [Move.reveal]: "reveal", [Move.pick]: "pick", [Move.expand]: "expand" };
 
