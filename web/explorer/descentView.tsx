@@ -12,7 +12,7 @@ const MIN = 4;
 /**
  * A dispute as it descends: each bar is a list, what is disputed of it is filled, and opens into the bar below. Arrow
  * keys go from bar to bar.
- * @param isQuiet What changes by itself is not read out.
+ * @param isQuiet Nothing is said of the bar that is looked at: what changes by itself would be read out.
  */
 export function DescentView({ rows, isQuiet = false }: { rows: readonly DescentRow[]; isQuiet?: boolean }) {
   const [focused, setFocused] = useState<number>();
@@ -51,8 +51,8 @@ export function DescentView({ rows, isQuiet = false }: { rows: readonly DescentR
           <Bar key={k} row={each} top={k * ROW + 1} isLast={k === rows.length - 1} onPoint={() => setFocused(k)} />
         ))}
       </svg>
-      {row !== undefined && (
-        <figcaption aria-live={isQuiet ? "off" : "polite"}>
+      {row !== undefined && !isQuiet && (
+        <figcaption aria-live="polite">
           <strong>{row.leaves}</strong> {row.within} · {rangeText(row.range)} of {row.width.toLocaleString("en-US")}
           {row.picked !== undefined && ` · disputed: ${rangeText(row.picked)}`}
         </figcaption>

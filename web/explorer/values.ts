@@ -2,10 +2,9 @@ import { hexToBytes, type Hex } from "viem";
 import type { JobRecord } from "../../src/chain/market/history.ts";
 import { inputsOf } from "../../src/chain/market/jobInputs.ts";
 import { dtypeBytes, dtypeName, readWord } from "../../src/numerics/dtype.ts";
-import { wordNumber } from "../../src/numerics/numbers.ts";
 import { readHeader, type HeaderFacts, type HeaderTensor } from "../../src/program/header.ts";
 import { parseDescription, type ProgramDescription } from "../../src/parties/requester/description.ts";
-import { valueText } from "../value.ts";
+import { numberOf, valueText } from "../value.ts";
 
 /** A tensor of a job, as far as it is on chain. */
 export type TensorView = {
@@ -85,7 +84,7 @@ function viewOf(
   const last = labels.length > 0 && held >= labels.length ? held - labels.length : undefined;
   const scores = last === undefined ? [] : labels.map((label, k) => ({ label, word: wordAt(last + k) }));
   const top = scores
-    .sort((a, b) => wordNumber(b.word, dtype) - wordNumber(a.word, dtype))
+    .sort((a, b) => numberOf(b.word, dtype) - numberOf(a.word, dtype))
     .slice(0, TOP)
     .map(({ label, word }) => ({ label, value: valueText(word, dtype) }));
   return {

@@ -38,7 +38,7 @@ export function Recording() {
         <DescentView rows={rows} isQuiet />
       </div>
       <p class="recording-move">
-        <strong>{view.by}</strong> {view.text}
+        <strong>{view.by}</strong>: {view.text}
         <span class="soft number"> · {grouped(gas)} gas</span>
       </p>
       <p class={isOver ? "recording-end" : "recording-end unseen"} aria-hidden={!isOver}>

@@ -52,7 +52,7 @@ export function StartPage(_: PageProps) {
         <div class="stack">
           <h1>Buy a model’s answer from a stranger, and be sure of every bit of it.</h1>
           <p class="lead">
-            A worker computes your ONNX model off chain and puts up collateral. Anyone may compute it again. Where two
+            With Refute, a worker computes your ONNX model off chain and puts up collateral. Anyone may compute it again. Where two
             disagree, an Ethereum contract recomputes <strong>one single number</strong>, and whoever was wrong pays.
           </p>
           <p class="soft">

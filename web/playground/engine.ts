@@ -7,9 +7,10 @@ import { nodeLabel, type Model } from "../../src/model/onnx/model.ts";
 import { readDraft } from "../../src/model/onnx/readModel.ts";
 import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
+import { isDot } from "../../src/program/reduction.ts";
 import { estimateStepProofGas } from "../../src/program/gas.ts";
 import { Prng } from "../../src/base/prng.ts";
-import { bitsText, valueText } from "../value.ts";
+import { bitsText, numberOf, valueText } from "../value.ts";
 import type { Exactly } from "./execute.ts";
 import type { GivenInputs } from "./inputs.ts";
 import type { ElementView, GraphNode, OpenedModel, OutputView, StepView, Worth } from "./messages.ts";
@@ -157,17 +158,22 @@ export function worthChanging({ program, tensors }: Pick<Exact, "program" | "ten
     let [best, size] = [0, -Infinity];
     if (!isElementType(dtype)) return best;
     for (let k = 0; k < Math.min(count, LOOKED_AT); k++) {
-      const value = wordNumber(readWord(tensors[s]!, k, dtype), dtype);
+      const value = numberOf(readWord(tensors[s]!, k, dtype), dtype);
       if (Number.isFinite(value) && value > size) [best, size] = [k, value];
     }
     return best;
   });
   const middle = Math.floor(steps.length / 2);
   const byDistance = steps.map((_, s) => s).sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
-  const step = byDistance.find((s) => {
-    const terms = steps[s]!.redDigits.reduce((product, radix) => product * radix, 1);
-    return isElementType(steps[s]!.dtype) && steps[s]!.reduceType !== undefined && terms >= FEWEST_TERMS && terms <= MOST_TERMS;
-  });
+  const isReadable = (s: number): boolean => {
+    const { dtype, redDigits, reduceType } = steps[s]!;
+    const terms = redDigits.reduce((product, radix) => product * radix, 1);
+    return isElementType(dtype) && reduceType !== undefined && terms >= FEWEST_TERMS && terms <= MOST_TERMS;
+  };
+  // A sum of products says more than a sum, and either more than a maximum.
+  const step = [isDot, () => true]
+    .map((isLiked) => byDistance.find((s) => isReadable(s) && isLiked(steps[s]!.reduce)))
+    .find((found) => found !== undefined);
   return { step: step ?? middle, elements };
 }
 

@@ -38,11 +38,10 @@ export function FileDrop({ name, accept, label, onFile, isSlim = false, children
       </button>
       <input
         ref={field}
-        class="hidden"
+        hidden
         type="file"
         name={name}
         accept={accept}
-        tabIndex={-1}
         aria-label={label}
         onChange={(event) => {
           take(event.currentTarget.files?.[0]);
