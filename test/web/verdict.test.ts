@@ -105,7 +105,7 @@ describe("web: formulas", () => {
       ],
       ["a", "-1", "c"],
     );
-    expect(nested).to.equal("(a − -1) × c / (a − -1)");
+    expect(nested).to.equal("(a − (-1)) × c / (a − (-1))");
     expect(of([[Op.select, 0, 1, 2]], ["true", "1", "2"])).to.equal("true ? 1 : 2");
     expect(of([[Op.digit, 0]], [])).to.equal("7");
     expect(of([[Op.cast, 0, DType.int64]], ["1.5"])).to.equal("int64(1.5)");

@@ -34,7 +34,7 @@ export function formulaOf(
   digits: readonly number[],
 ): string | undefined {
   if (out < slots.length) return undefined;
-  const parts: Part[] = slots.map((text) => ({ text, rank: text.startsWith("-") ? SIGN : ATOM }));
+  const parts: Part[] = slots.map((text) => ({ text, rank: text.startsWith("-") ? SELECT : ATOM }));
   for (const instruction of code) {
     const part = partOf(instruction, parts, digits);
     if (part.text.length > LONGEST && parts.length === out) return undefined;

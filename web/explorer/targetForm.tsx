@@ -15,7 +15,7 @@ export function TargetForm({ route: { path, query }, onAgreed }: { route: Route;
   const isRare = from !== "0" || exams !== "" || panels !== "";
   const open = (event: Event): void => {
     event.preventDefault();
-    const given = { rpc, market, from, exams, panels };
+    const given = { rpc, market, from: from.trim() === "0" ? "" : from, exams, panels };
     const trimmed = Object.entries(given).map(([name, text]): [string, string] => [name, text.trim()]);
     agree(rpc.trim());
     onAgreed();

@@ -161,7 +161,8 @@ function eventsOf(metrics: Metrics): OperatorView["events"] {
       const about = Object.hasOwn(EVENTS, kind) ? EVENTS[kind]! : "";
       return { kind, count: value, gas: gas.get(kind) ?? 0, about };
     })
-    .sort((a, b) => b.count - a.count);
+    // A lie that was found comes before all that is usual.
+    .sort((a, b) => Number(b.kind === "differs") - Number(a.kind === "differs") || b.count - a.count);
 }
 
 function executionsOf(metrics: Metrics): OperatorView["executions"] {

@@ -49,7 +49,6 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await inspect(page, "a market", pictures);
     await goTo(page, `#/explorer/workers?${query}`);
     await waitForText(page, "May claim");
-    await waitForText(page, "no: its stake backs other claims");
     await waitForText(page, "WETH");
     await take("workers");
     await goTo(page, `#/explorer/panels?${query}`);
