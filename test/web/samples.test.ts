@@ -24,7 +24,10 @@ async function ran(name: string): Promise<(file: InputFile) => Promise<string>> 
     const given = await givenInputs(compiled!, { [sample.input]: file }, () => Promise.reject(new Error("no picture")));
     const exact = await runExactly(compiled!, how, drawInputs(compiled!, given, 1), silent);
     const [output] = outputViews(exact, undefined);
-    return likeliest(sample, output!.elements.map((element) => element.exact))[0]!.label;
+    return likeliest(
+      sample,
+      output!.elements.map((element) => element.exact),
+    )[0]!.label;
   };
 }
 

@@ -51,7 +51,9 @@ describe("web: what became of a dispute", () => {
       "Worker 0x909090…9090 claimed 5e-38 for number 0 of step 10; the chain computed 0.266735. It lost 18 WETH.",
     );
     // Without the call that proved it, the bits are shown.
-    expect(verdictOf(won, claimOf(), 0n, money)).to.include("claimed 0x1").and.include("computed 0x2");
+    expect(verdictOf(won, claimOf(), 0n, money))
+      .to.include("claimed 0x1")
+      .and.include("computed 0x2");
   });
 
   it("everyOtherEnd_hasItsSentence", () => {
@@ -203,7 +205,9 @@ describe("web: a program's description", () => {
   });
 
   it("whatIsNone_isRefused_andBytesThatAreNoHeader_sayNothing", () => {
-    expect(() => describeIn("x.json", "{}")).to.throw().with.property("code", "PROGRAM_DESCRIPTION");
+    expect(() => describeIn("x.json", "{}"))
+      .to.throw()
+      .with.property("code", "PROGRAM_DESCRIPTION");
     expect(factsIn({ program: { header: "0x1234", stepsRoot: HASH, checkpointsRoot: HASH } })).to.equal(undefined);
   });
 });

@@ -79,12 +79,13 @@ export async function followTarget({ rpc, market, fromBlock }: Target): Promise<
   const transport = http(rpc, { retryCount: 1, timeout: 15_000 });
   const host = new URL(rpc).host;
   const chainId = await asked(`asking ${host}`, createPublicClient({ transport }).getChainId());
-  const reader = await asked(
-    "reading the market",
-    openReader({ endpoint: { transport }, chainId, market, fromBlock }),
-  );
+  const reader = await asked("reading the market", openReader({ endpoint: { transport }, chainId, market, fromBlock }));
   const symbol = await symbolOf(reader.deployment.asset, reader.publicClient).catch(() => "");
   const unit = SYMBOL.test(symbol) ? symbol : "of the stake asset";
   const follow = followMarket(reader);
-  return { reader, follow: () => asked("following the market", follow()), money: (units) => `${amount(units)} ${unit}` };
+  return {
+    reader,
+    follow: () => asked("following the market", follow()),
+    money: (units) => `${amount(units)} ${unit}`,
+  };
 }

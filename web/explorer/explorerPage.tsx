@@ -28,9 +28,7 @@ export function ExplorerPage({ route }: PageProps) {
       <div class="stack">
         <div class="stack-tight">
           <h1>Open a market</h1>
-          <p class="soft">
-            Jobs, claims and disputes, read from a node of the chain as they happen.
-          </p>
+          <p class="soft">Jobs, claims and disputes, read from a node of the chain as they happen.</p>
         </div>
         {wrong !== undefined && <Failure error={wrong} />}
         {target !== undefined && (

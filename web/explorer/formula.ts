@@ -59,5 +59,11 @@ function partOf({ op, a, b, c }: Instruction, parts: readonly Part[], digits: re
   if (sign !== undefined && rank !== undefined)
     return { text: `${within(a, rank)} ${sign} ${within(b, rank + 1)}`, rank };
   if (name === "neg") return { text: `−${within(a, ATOM)}`, rank: SIGN };
-  return { text: `${name}(${[a, b, c].slice(0, arity).map((slot) => parts[slot]!.text).join(", ")})`, rank: ATOM };
+  return {
+    text: `${name}(${[a, b, c]
+      .slice(0, arity)
+      .map((slot) => parts[slot]!.text)
+      .join(", ")})`,
+    rank: ATOM,
+  };
 }

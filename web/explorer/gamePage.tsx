@@ -107,7 +107,11 @@ function Sides({ followed: { reader, money }, claim, game, now }: SidesProps) {
         </p>
         <p class="clock">{clock(worker)}</p>
         <p class="soft small">{clockText(Side.worker)}</p>
-        <p>{claim.refuted ? `lost ${money(collateral)}` : `${money(collateral)} ${closed === undefined ? "at stake" : "kept"}`}</p>
+        <p>
+          {claim.refuted
+            ? `lost ${money(collateral)}`
+            : `${money(collateral)} ${closed === undefined ? "at stake" : "kept"}`}
+        </p>
         <p class="soft small">{money(drawn)} drawn from the bond for its moves</p>
       </section>
       <section class={turn === Side.challenger ? "side turn" : "side"} aria-label="Challenger">
@@ -123,9 +127,7 @@ function Sides({ followed: { reader, money }, claim, game, now }: SidesProps) {
               ? `got ${money(closed.paid)}, its bond included`
               : `lost its bond of ${money(reader.deployment.bond)}`}
         </p>
-        <p class="soft small">
-          {money(spent)} spent on its own moves
-        </p>
+        <p class="soft small">{money(spent)} spent on its own moves</p>
       </section>
     </div>
   );

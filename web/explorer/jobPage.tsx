@@ -37,7 +37,10 @@ export function JobPage({ route, followed, snapshot: { now }, job: record }: Pro
           ["Requester", <Hex value={job.requester} />],
           [
             "Program",
-            <a class={name === undefined ? "mono" : ""} href={routeHash(["explorer", "program", job.programRoot], route.query)}>
+            <a
+              class={name === undefined ? "mono" : ""}
+              href={routeHash(["explorer", "program", job.programRoot], route.query)}
+            >
               {name === undefined ? short(job.programRoot) : shown(name, 60)}
             </a>,
           ],
@@ -59,7 +62,9 @@ export function JobPage({ route, followed, snapshot: { now }, job: record }: Pro
       {claims.length === 0 ? (
         <Empty title="No claim yet">A worker that takes the job submits a root of hashes over all it computed.</Empty>
       ) : (
-        [...claims].reverse().map((claim) => <ClaimCard key={claim.id} route={route} followed={followed} claim={claim} now={now} />)
+        [...claims]
+          .reverse()
+          .map((claim) => <ClaimCard key={claim.id} route={route} followed={followed} claim={claim} now={now} />)
       )}
     </div>
   );

@@ -92,6 +92,7 @@ function Rows({ route, followed, snapshot, jobs }: Props & { jobs: readonly JobR
         const time = times.get(postedIn);
         const worker = claims.at(-1)?.claim.worker ?? holder?.worker;
         const name = programName(job.programRoot);
+        const games = claims.flatMap((claim) => claim.games);
         return {
           key: id,
           cells: [
@@ -100,7 +101,10 @@ function Rows({ route, followed, snapshot, jobs }: Props & { jobs: readonly JobR
             </a>,
             time === undefined ? "…" : `${ago(Number(snapshot.now - time))} ago`,
             <Phase of={jobPhase(record, snapshot.now)} />,
-            <a class={name === undefined ? "mono" : ""} href={routeHash(["explorer", "program", job.programRoot], query)}>
+            <a
+              class={name === undefined ? "mono" : ""}
+              href={routeHash(["explorer", "program", job.programRoot], query)}
+            >
               {name === undefined ? short(job.programRoot) : shown(name, 40)}
             </a>,
             <span class="mono" title={job.requester}>
@@ -111,13 +115,13 @@ function Rows({ route, followed, snapshot, jobs }: Props & { jobs: readonly JobR
             </span>,
             grouped(job.items),
             followed.money(job.fee),
-            claims
-              .flatMap(({ games }) => games)
-              .map((game) => (
-                <a key={game.id} href={routeHash(["explorer", "game", game.id], query)}>
-                  <Phase of={gamePhase(game)} />
-                </a>
-              )),
+            games.length === 0
+              ? "–"
+              : games.map((game) => (
+                  <a key={game.id} href={routeHash(["explorer", "game", game.id], query)}>
+                    <Phase of={gamePhase(game)} />
+                  </a>
+                )),
           ],
         };
       })}

@@ -15,7 +15,13 @@ import { Workers } from "./workers.tsx";
 
 type Props = { route: Route; target: Target; followed: Followed; snapshot: Snapshot; part: string };
 
-const PARTS: Readonly<Record<string, string>> = { jobs: "Jobs", programs: "Programs", workers: "Workers", panels: "Panels", classes: "Classes" };
+const PARTS: Readonly<Record<string, string>> = {
+  jobs: "Jobs",
+  programs: "Programs",
+  workers: "Workers",
+  panels: "Panels",
+  classes: "Classes",
+};
 
 /** The whole deployment: its facts, and its jobs, programs, workers, panels or classes. */
 export function Overview(props: Props) {

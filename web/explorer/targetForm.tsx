@@ -44,18 +44,18 @@ export function TargetForm({ route: { path, query }, onAgreed }: { route: Route;
       <details open={isRare}>
         <summary>More: first block, exams, panels</summary>
         <div class="columns">
-        <label class="field">
-          <span>First block (that of the deployment)</span>
-          <input name="from" value={from} inputMode="numeric" onInput={(e) => setFrom(e.currentTarget.value)} />
-        </label>
-        <label class="field">
-          <span>Exams (address, if there are any)</span>
-          <input name="exams" class="mono" value={exams} onInput={(e) => setExams(e.currentTarget.value)} />
-        </label>
-        <label class="field">
-          <span>Panels (address, if there are any)</span>
-          <input name="panels" class="mono" value={panels} onInput={(e) => setPanels(e.currentTarget.value)} />
-        </label>
+          <label class="field">
+            <span>First block (that of the deployment)</span>
+            <input name="from" value={from} inputMode="numeric" onInput={(e) => setFrom(e.currentTarget.value)} />
+          </label>
+          <label class="field">
+            <span>Exams (address, if there are any)</span>
+            <input name="exams" class="mono" value={exams} onInput={(e) => setExams(e.currentTarget.value)} />
+          </label>
+          <label class="field">
+            <span>Panels (address, if there are any)</span>
+            <input name="panels" class="mono" value={panels} onInput={(e) => setPanels(e.currentTarget.value)} />
+          </label>
         </div>
       </details>
       <div class="row">

@@ -52,8 +52,9 @@ export function StartPage(_: PageProps) {
         <div class="stack">
           <h1>Buy a model’s answer from a stranger, and be sure of every bit of it.</h1>
           <p class="lead">
-            With Refute, a worker computes your ONNX model off chain and puts up collateral. Anyone may compute it again. Where two
-            disagree, an Ethereum contract recomputes <strong>one single number</strong>, and whoever was wrong pays.
+            With Refute, a worker computes your ONNX model off chain and puts up collateral. Anyone may compute it
+            again. Where two disagree, an Ethereum contract recomputes <strong>one single number</strong>, and whoever
+            was wrong pays.
           </p>
           <p class="soft">
             You trust the chain, and that one honest watcher looks: every result is defined by exact arithmetic, the
@@ -94,8 +95,7 @@ export function StartPage(_: PageProps) {
         ))}
       </section>
       <p class="soft small">
-        Free software, MIT.{" "}
-        {REPOSITORY === "" ? "" : <a href={REPOSITORY}>The repository</a>}
+        Free software, MIT. {REPOSITORY === "" ? "" : <a href={REPOSITORY}>The repository</a>}
         {REPOSITORY === "" ? "" : " · "}
         <a href={routeHash(["docs", "overview"])}>What Refute is, and what it is not</a> ·{" "}
         <a href={routeHash(["docs", "security"])}>What is trusted, with a test for every attack</a>

@@ -155,14 +155,16 @@ export function operatorView(metrics: Metrics): OperatorView | undefined {
 
 function eventsOf(metrics: Metrics): OperatorView["events"] {
   const gas = new Map((metrics.get("refute_gas_total") ?? []).map(({ labels, value }) => [labels["kind"], value]));
-  return (metrics.get("refute_events_total") ?? [])
-    .map(({ labels, value }) => {
-      const kind = labels["kind"] ?? "";
-      const about = Object.hasOwn(EVENTS, kind) ? EVENTS[kind]! : "";
-      return { kind, count: value, gas: gas.get(kind) ?? 0, about };
-    })
-    // A lie that was found comes before all that is usual.
-    .sort((a, b) => Number(b.kind === "differs") - Number(a.kind === "differs") || b.count - a.count);
+  return (
+    (metrics.get("refute_events_total") ?? [])
+      .map(({ labels, value }) => {
+        const kind = labels["kind"] ?? "";
+        const about = Object.hasOwn(EVENTS, kind) ? EVENTS[kind]! : "";
+        return { kind, count: value, gas: gas.get(kind) ?? 0, about };
+      })
+      // A lie that was found comes before all that is usual.
+      .sort((a, b) => Number(b.kind === "differs") - Number(a.kind === "differs") || b.count - a.count)
+  );
 }
 
 function executionsOf(metrics: Metrics): OperatorView["executions"] {

@@ -93,7 +93,8 @@ function Source({ url, onText }: { url: string | undefined; onText: (text: strin
 }
 
 function View({ view }: { view: OperatorView }) {
-  const { role, info, conditions, openClaims, openGames, minClock, headLag, lastRound, money, events, rpcErrors } = view;
+  const { role, info, conditions, openClaims, openGames, minClock, headLag, lastRound, money, events, rpcErrors } =
+    view;
   const failing = conditions.filter(({ holds }) => !holds);
   return (
     <div class="stack">
@@ -130,7 +131,9 @@ function View({ view }: { view: OperatorView }) {
           ["Age of the newest block", headLag === undefined ? undefined : `${clock(headLag)} min`],
           ["Last good round", lastRound === undefined ? undefined : `${ago(lastRound)} ago`],
           ["Failed requests", grouped(rpcErrors)],
-          ...money.map(({ name, units, unit, about }) => [name, <span title={about}>{amountIn(units, unit)}</span>] as const),
+          ...money.map(
+            ({ name, units, unit, about }) => [name, <span title={about}>{amountIn(units, unit)}</span>] as const,
+          ),
         ]}
       />
       <div class="columns wide">

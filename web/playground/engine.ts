@@ -1,7 +1,15 @@
 import { surveyDraft, type NodeRefusal, type Survey } from "../../src/compiler/survey.ts";
 import type { RefuteError } from "../../src/base/errors.ts";
 import { checkReport } from "../../src/examine/check/report.ts";
-import { dtypeBytes, dtypeName, isElementType, isFloat, readWord, writeWord, type DType } from "../../src/numerics/dtype.ts";
+import {
+  dtypeBytes,
+  dtypeName,
+  isElementType,
+  isFloat,
+  readWord,
+  writeWord,
+  type DType,
+} from "../../src/numerics/dtype.ts";
 import { numberWord, wordNumber } from "../../src/numerics/numbers.ts";
 import { nodeLabel, type Model } from "../../src/model/onnx/model.ts";
 import { readDraft } from "../../src/model/onnx/readModel.ts";
@@ -206,7 +214,10 @@ export function outputViews(
     const all = Array.from({ length: count }, (_, index) => index);
     const differing = other?.length === bytes.length ? all.filter(isOther) : undefined;
     const distances = differing?.map((k) => lastPlaces(readWord(bytes, k, dtype), readWord(other!, k, dtype), dtype));
-    const furthest = distances?.reduce((max: number | undefined, own) => (own === undefined ? max : Math.max(max ?? 0, own)), undefined);
+    const furthest = distances?.reduce(
+      (max: number | undefined, own) => (own === undefined ? max : Math.max(max ?? 0, own)),
+      undefined,
+    );
     // What differs is shown first.
     const shown = [...new Set([...(differing ?? []).slice(0, SHOWN / 2), ...all.slice(0, SHOWN)])].slice(0, SHOWN);
     const elements = shown

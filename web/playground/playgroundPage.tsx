@@ -61,7 +61,10 @@ export function PlaygroundPage({ route }: PageProps) {
       </FileDrop>
       {busy !== undefined && <Busy busy={busy} onCancel={engine.cancel} />}
       {error !== undefined && (
-        <Failure error={error} onRetry={isCancelled && model ? () => engine.open(model.name, model.bytes) : undefined} />
+        <Failure
+          error={error}
+          onRetry={isCancelled && model ? () => engine.open(model.name, model.bytes) : undefined}
+        />
       )}
       {model !== undefined && opened !== undefined && sample === undefined && (
         <ReportView
@@ -93,10 +96,10 @@ export function PlaygroundPage({ route }: PageProps) {
         <details>
           <summary>The model and its program, step by step</summary>
           <ReportView
-          name={model.name}
-          opened={opened}
-          onShapes={(shapes) => engine.open(model.name, model.bytes, shapes)}
-        />
+            name={model.name}
+            opened={opened}
+            onShapes={(shapes) => engine.open(model.name, model.bytes, shapes)}
+          />
         </details>
       )}
     </div>

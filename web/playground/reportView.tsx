@@ -82,7 +82,12 @@ const withoutFlags = (reason: string): string =>
 
 /** A shape to begin with: 1 where the model leaves a dimension open. */
 const firstShape = (shape: string): string =>
-  shape === "?" ? "" : shape.split(", ").map((dim) => (/^\d+$/.test(dim) ? dim : "1")).join(", ");
+  shape === "?"
+    ? ""
+    : shape
+        .split(", ")
+        .map((dim) => (/^\d+$/.test(dim) ? dim : "1"))
+        .join(", ");
 
 const dimensionsOf = (text: string): number[] =>
   text

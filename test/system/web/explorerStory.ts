@@ -1,8 +1,13 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Browser, Page } from "puppeteer-core";
+import { describeProgram } from "../../../src/parties/requester/describeProgram.ts";
+import { mlpProgram } from "../../../testkit/models/mlp.ts";
 import { serveRpc } from "../../../testkit/nodes/rpcServer.ts";
 import { click, colours, fill, goTo, picture, textOf, waitFor, waitForText, watchedPage } from "./browser.ts";
 import { inspect } from "./inspect.ts";
 import { StoryMarket } from "./market.ts";
+import { giveFile } from "./playgroundStory.ts";
 
 const WIDE = { width: 1_280, height: 900 };
 /** What somebody may write into a link. */
@@ -73,6 +78,7 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await goTo(page, `#/explorer?${query}`);
     await waitFor(page, `document.querySelector("tbody tr") !== null`);
     await finding(page);
+    await described(page, query, pictures);
     await page.evaluate(`(${DISPUTED}).click()`);
     await waitForText(page, "Dispute 0x");
     await take("job");
@@ -87,7 +93,10 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await market.endDispute();
     await waitForText(page, "recomputed by the chain, float32");
     await waitForText(page, /The sum of 64 products/);
-    await waitForText(page, /Worker 0x\S+ claimed \S+ for number 200 of step 0; the chain computed \S+ It lost 1.8 WETH/);
+    await waitForText(
+      page,
+      /Worker 0x\S+ claimed \S+ for number 200 of step 0; the chain computed \S+ It lost 1.8 WETH/,
+    );
     if (/so far|at stake/.test(await textOf(page))) throw new Error("a dispute that is over is told as if it were not");
     await waitFor(page, `!document.querySelector("table").innerText.includes("…\\t")`);
     await take("dispute");
@@ -131,10 +140,29 @@ async function finding(page: Page): Promise<void> {
   await waitFor(page, `${rows} === ${all}`);
 }
 
+/** A description names a program's inputs and outputs; its file's name is text. */
+async function described(page: Page, query: string, folder: string): Promise<void> {
+  const description = describeProgram(mlpProgram());
+  const path = join(folder, "<img src=x onerror=alert(1)>.json");
+  writeFileSync(path, JSON.stringify(description));
+  await goTo(page, `#/explorer/program/${description.programRoot}?${query}`);
+  await giveFile({ page }, "description", path);
+  await waitForText(page, "<img src=x");
+  await goTo(page, `#/explorer?${query}`);
+  await page.select("select[name=filter]", "final");
+  await click(page, "tbody a[href*='/job/']");
+  await waitForText(page, "float32[1, 10]");
+  if ((await page.evaluate(`document.querySelectorAll("main img").length`)) !== 0)
+    throw new Error("a name became markup");
+  await goTo(page, `#/explorer?${query}`);
+  await waitFor(page, `document.querySelector("tbody tr") !== null`);
+}
+
 /** A link to a dispute leads there from elsewhere and from within, and the form has what the link says. */
 async function deepLinks(browser: Browser, site: string, link: string, rpc: string): Promise<void> {
   const { page, problems } = await watchedPage(browser);
-  const field = (name: string): Promise<unknown> => page.evaluate(`document.querySelector("input[name=${name}]").value`);
+  const field = (name: string): Promise<unknown> =>
+    page.evaluate(`document.querySelector("input[name=${name}]").value`);
   await page.goto(`${site}/${link}`);
   await waitForText(page, "Open it only if you trust it");
   await click(page, "form button");

@@ -8,7 +8,18 @@ import { mlpBytes, mlpInput, mlpProgram } from "../../../testkit/models/mlp.ts";
 import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
 import { valueText } from "../../../web/value.ts";
 import { inspect } from "./inspect.ts";
-import { click, colours, fill, goTo, picture, textOf, waitFor, waitForText, watchedPage, type Watched } from "./browser.ts";
+import {
+  click,
+  colours,
+  fill,
+  goTo,
+  picture,
+  textOf,
+  waitFor,
+  waitForText,
+  watchedPage,
+  type Watched,
+} from "./browser.ts";
 
 /** A name that is markup, turns the direction of what follows, and ends lines. */
 const HOSTILE = `<img src=x onerror="alert(1)"><script>alert(2)</script>\u202e\u0007\n`;
@@ -148,7 +159,8 @@ export async function openFile(watched: Pick<Watched, "page">, path: string): Pr
   await giveFile(watched, "model", path);
 }
 
-async function giveFile({ page }: Pick<Watched, "page">, name: string, path: string): Promise<void> {
+/** Gives a file to a field. */
+export async function giveFile({ page }: Pick<Watched, "page">, name: string, path: string): Promise<void> {
   const field = await page.waitForSelector(`input[name=${name}]`);
   await (field as NonNullable<typeof field> & { uploadFile: (path: string) => Promise<void> }).uploadFile(path);
 }
