@@ -277,6 +277,12 @@ export const PROGRAMS: Readonly<Record<"measure" | "verify" | "write" | "release
       options: ["--write"],
     },
     {
+      name: "samples",
+      about: "web/public/samples and web/landing/recorded.json: the page's models, and a dispute",
+      main: "write/samples.ts",
+      needsBuild,
+    },
+    {
       name: "relay",
       about: "the pictures of docs/provisioning.md",
       main: "measure/attestation/relay/main.ts",

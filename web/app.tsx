@@ -8,11 +8,14 @@ import { ThemeButton } from "./ui/theme.tsx";
 import { useRoute } from "./ui/useRoute.ts";
 import type { PageProps } from "./pageProps.ts";
 
+/** Names that pages had: links to them stay. */
+const FORMER: Readonly<Record<string, string>> = { operators: "node" };
+
 /** The frame of all pages: the bar, and the page that the address names. */
 export function App() {
   const route = useRoute();
   const [first] = PAGES;
-  const name = route.path[0] ?? first.name;
+  const name = FORMER[route.path[0] ?? first.name] ?? route.path[0] ?? first.name;
   const page = PAGES.find((each) => each.name === name);
   const main = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -31,7 +34,7 @@ export function App() {
           Refute
         </a>
         <nav aria-label="Pages">
-          {PAGES.map((each) => (
+          {PAGES.filter(({ isFirst }) => isFirst !== true).map((each) => (
             <a
               key={each.name}
               href={routeHash([each.name], kept(route))}
@@ -46,7 +49,9 @@ export function App() {
       </header>
       <main ref={main} tabIndex={-1}>
         {page === undefined ? (
-          <Empty title="There is no such page">Nothing is called “{shown(name, 40)}” here.</Empty>
+          <Empty title="There is no such page">
+            Nothing is called “{shown(name, 40)}” here. <a href={routeHash([])}>To the start</a>
+          </Empty>
         ) : (
           <Opened key={page.name} page={page} route={route} />
         )}

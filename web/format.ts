@@ -35,6 +35,13 @@ export function clock(seconds: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(all % 60)}` : `${minutes}:${two(all % 60)}`;
 }
 
+/** How long ago something was, in its largest unit: 5 s, 3 min, 7 h, 2 days. */
+export function ago(seconds: number): string {
+  if (seconds < 60) return `${Math.max(0, Math.floor(seconds))} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 86_400 ? `${Math.floor(seconds / 3_600)} h` : counted(Math.floor(seconds / 86_400), "day");
+}
+
 /** A time of the chain, in UTC, to the second. */
 export function time(unixSeconds: number | bigint): string {
   const date = new Date(Number(unixSeconds) * 1_000);

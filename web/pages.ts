@@ -1,10 +1,19 @@
 import type { ComponentType } from "preact";
 import type { PageProps } from "./pageProps.ts";
 
-/** A page of the site: the first part of a route's path names it. Its code is fetched when it is opened. */
-export type Page = { name: string; title: string; load: () => Promise<ComponentType<PageProps>> };
+/**
+ * A page of the site: the first part of a route's path names it. Its code is fetched when it is opened. A page without
+ * a place in the bar is reached by the site's name.
+ */
+export type Page = { name: string; title: string; isFirst?: true; load: () => Promise<ComponentType<PageProps>> };
 
 export const PAGES: readonly [Page, ...Page[]] = [
+  {
+    name: "start",
+    title: "Start",
+    isFirst: true,
+    load: async () => (await import("./landing/startPage.tsx")).StartPage,
+  },
   {
     name: "explorer",
     title: "Explorer",
@@ -16,8 +25,8 @@ export const PAGES: readonly [Page, ...Page[]] = [
     load: async () => (await import("./playground/playgroundPage.tsx")).PlaygroundPage,
   },
   {
-    name: "operators",
-    title: "Operators",
+    name: "node",
+    title: "My node",
     load: async () => (await import("./operators/operatorsPage.tsx")).OperatorsPage,
   },
   {

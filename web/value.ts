@@ -11,6 +11,10 @@ export function valueText(word: Word, dtype: DTypeCode): string {
   return String(Number(value.toPrecision(5)));
 }
 
+/** An element as a number, as near as there is one. */
+export const numberOf = (word: Word, dtype: DTypeCode): number =>
+  isFloat(dtype) ? wordNumber(word, dtype) : Number(word);
+
 function shortest(value: number, rounded: (value: number) => number): string {
   for (let digits = 1; digits < 9; digits++) {
     const text = value.toPrecision(digits);

@@ -91,11 +91,25 @@ const monitors = (): Plugin => ({
   },
 });
 
+const { repository } = JSON.parse(readFileSync(resolve(ROOT, "package.json"), "utf8")) as {
+  repository?: { url: string };
+};
+const REPOSITORY = repository?.url.replace(/^git\+/, "").replace(/\.git$/, "") ?? "";
+
+/** Where the site will be, for the picture that other sites show of it: they take whole addresses only. */
+const SITE = process.env["REFUTE_SITE"] ?? "./";
+
+const site = (): Plugin => ({
+  name: "refute-site",
+  transformIndexHtml: { order: "pre", handler: (html) => html.replaceAll("%SITE%", SITE.replace(/\/?$/, "/")) },
+});
+
 export default defineConfig({
   root: HERE,
   base: "./",
+  define: { REPOSITORY: JSON.stringify(REPOSITORY) },
   cacheDir: resolve(ROOT, "node_modules/.vite-web"),
-  plugins: [replacements(), policy(), optional(), monitors(), documentation()],
+  plugins: [site(), replacements(), policy(), optional(), monitors(), documentation()],
   worker: { format: "es", plugins: () => [replacements()] },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {

@@ -3,6 +3,7 @@ import { readExams } from "../../src/attestation/exams/openExams.ts";
 import { grouped } from "../format.ts";
 import { Empty, Failure, Loading } from "../ui/states.tsx";
 import { Hex } from "../ui/hex.tsx";
+import { Table } from "../ui/table.tsx";
 import type { Followed, Target } from "./deployment.ts";
 import { useAsked } from "./useAsked.ts";
 
@@ -17,27 +18,13 @@ export function Classes({ followed: { reader }, target: { exams }, snapshot: { b
   if (answer === undefined)
     return error === undefined ? <Loading what="Reading the classes" /> : <Failure error={error} />;
   return (
-    <div class="table">
-      <table>
-        <thead>
-          <tr>
-            <th>Class</th>
-            <th>Program of its exam</th>
-            <th class="right">Blocks to answer in</th>
-          </tr>
-        </thead>
-        <tbody>
-          {answer.map(({ programRoot, blocks }, k) => (
-            <tr key={k}>
-              <td>{k}</td>
-              <td>
-                <Hex value={programRoot} />
-              </td>
-              <td class="right">{grouped(blocks)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label="Classes"
+      columns={[["Class"], ["Program of its exam"], ["Blocks to answer in", "right"]]}
+      rows={answer.map(({ programRoot, blocks }, k) => ({
+        key: k,
+        cells: [k, <Hex value={programRoot} />, grouped(blocks)],
+      }))}
+    />
   );
 }

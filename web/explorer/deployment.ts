@@ -1,7 +1,10 @@
 import { createPublicClient, http, isAddress, type Address } from "viem";
 import { openReader, followMarket, type Snapshot } from "../../src/chain/market/session.ts";
 import { RefuteError } from "../../src/base/errors.ts";
+import { symbolOf } from "../../src/chain/clients/erc20.ts";
 import type { Reader } from "../../src/chain/market/reader.ts";
+import { translateError } from "../../src/chain/translateError.ts";
+import { amount } from "../format.ts";
 
 /** What somebody looks at: a market, and the node that is asked about it. */
 export type Target = {
@@ -55,12 +58,34 @@ export function agree(rpc: string): void {
 }
 
 /** A deployment that is followed. */
-export type Followed = { reader: Reader; follow: () => Promise<Snapshot> };
+export type Followed = {
+  reader: Reader;
+  follow: () => Promise<Snapshot>;
+  /** An amount of the stake asset, with its symbol. */
+  money: (units: bigint) => string;
+};
+
+/** Symbols as tokens have them. A contract may answer any other text, which could read like an amount. */
+const SYMBOL = /^[A-Za-z][A-Za-z0-9.$+-]{0,15}$/;
+
+/** Has a request fail as on the command line: what was asked, and why there is no answer. Never viem's own text. */
+export const asked = <T>(what: string, request: Promise<T>): Promise<T> =>
+  request.catch((error: unknown) => {
+    throw translateError(error, what);
+  });
 
 /** Connects to a deployment. @throws the errors of `openReader` */
 export async function followTarget({ rpc, market, fromBlock }: Target): Promise<Followed> {
   const transport = http(rpc, { retryCount: 1, timeout: 15_000 });
-  const chainId = await createPublicClient({ transport }).getChainId();
-  const reader = await openReader({ endpoint: { transport }, chainId, market, fromBlock });
-  return { reader, follow: followMarket(reader) };
+  const host = new URL(rpc).host;
+  const chainId = await asked(`asking ${host}`, createPublicClient({ transport }).getChainId());
+  const reader = await asked("reading the market", openReader({ endpoint: { transport }, chainId, market, fromBlock }));
+  const symbol = await symbolOf(reader.deployment.asset, reader.publicClient).catch(() => "");
+  const unit = SYMBOL.test(symbol) ? symbol : "of the stake asset";
+  const follow = followMarket(reader);
+  return {
+    reader,
+    follow: () => asked("following the market", follow()),
+    money: (units) => `${amount(units)} ${unit}`,
+  };
 }

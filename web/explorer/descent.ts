@@ -110,7 +110,7 @@ const isSame = (a: Range, b: Range): boolean => a.from === b.from && a.to === b.
 
 function ownerOf({ level, item, first, last, step }: GameState): string {
   if (level === Level.trace) return item > 0 ? `of item ${grouped(item)}` : "";
-  if (level === Level.interior) return `${grouped(first)} to ${grouped(last)}`;
+  if (level === Level.interior) return first === last ? grouped(first) : `${grouped(first)} to ${grouped(last)}`;
   return level === Level.tensor ? `of step ${grouped(step)}` : "";
 }
 

@@ -12,8 +12,9 @@ const MIN = 4;
 /**
  * A dispute as it descends: each bar is a list, what is disputed of it is filled, and opens into the bar below. Arrow
  * keys go from bar to bar.
+ * @param isQuiet Nothing is said of the bar that is looked at: what changes by itself would be read out.
  */
-export function DescentView({ rows }: { rows: readonly DescentRow[] }) {
+export function DescentView({ rows, isQuiet = false }: { rows: readonly DescentRow[]; isQuiet?: boolean }) {
   const [focused, setFocused] = useState<number>();
   const at = Math.min(focused ?? rows.length - 1, rows.length - 1);
   const row = rows[at];
@@ -50,7 +51,7 @@ export function DescentView({ rows }: { rows: readonly DescentRow[] }) {
           <Bar key={k} row={each} top={k * ROW + 1} isLast={k === rows.length - 1} onPoint={() => setFocused(k)} />
         ))}
       </svg>
-      {row !== undefined && (
+      {row !== undefined && !isQuiet && (
         <figcaption aria-live="polite">
           <strong>{row.leaves}</strong> {row.within} · {rangeText(row.range)} of {row.width.toLocaleString("en-US")}
           {row.picked !== undefined && ` · disputed: ${rangeText(row.picked)}`}

@@ -2,8 +2,10 @@ import { useMemo } from "preact/hooks";
 import type { Snapshot } from "../../src/chain/market/session.ts";
 import type { ClaimRecord, GameRecord } from "../../src/chain/market/history.ts";
 import { Side } from "../../src/chain/structs.ts";
-import { amount, clock, grouped, short } from "../format.ts";
+import { clock, counted, grouped, short } from "../format.ts";
 import { Hex } from "../ui/hex.tsx";
+import { Table } from "../ui/table.tsx";
+import { useTitle } from "../ui/useTitle.ts";
 import type { Followed } from "./deployment.ts";
 import { descentOf } from "./descent.ts";
 import { DescentView } from "./descentView.tsx";
@@ -13,12 +15,14 @@ import { clocksOf, movesOf } from "./moves.ts";
 import { gamePhase } from "./phases.ts";
 import { Phase } from "./phase.tsx";
 import { useCall, useGas } from "./useTransactions.ts";
+import { verdictOf } from "./verdict.ts";
 
 type Props = { followed: Followed; snapshot: Snapshot; claim: ClaimRecord; game: GameRecord };
 
 /** One dispute, with its name. */
 export function GamePage(props: Props) {
   const { game } = props;
+  useTitle(`Dispute ${short(game.id)}`);
   return (
     <div class="stack">
       <div class="row">
@@ -31,7 +35,8 @@ export function GamePage(props: Props) {
 }
 
 /** One dispute: its descent, both sides, every move. */
-export function GameView({ followed: { reader }, snapshot, claim, game }: Props) {
+export function GameView({ followed, snapshot, claim, game }: Props) {
+  const { reader, money } = followed;
   const moves = movesOf(game);
   const gas = useGas(
     reader,
@@ -51,53 +56,49 @@ export function GameView({ followed: { reader }, snapshot, claim, game }: Props)
   const all = known.reduce((a, b) => a + b, 0n);
   return (
     <div class="stack">
+      <p class="lead" role="status">
+        {verdictOf(game, claim, snapshot.now, money, sum)}
+      </p>
       <DescentView rows={rows} />
       {game.proved !== undefined && <LastSumView proved={game.proved} sum={sum} />}
-      <Sides reader={reader} claim={claim} game={game} now={snapshot.now} />
+      <Sides followed={followed} claim={claim} game={game} now={snapshot.now} />
       <h2>
         Moves{" "}
         <span class="soft small number">
           {known.length < moves.length && "at least "}
-          {grouped(all)} gas so far, both sides together
+          {counted(moves.length, "transaction")}, {grouped(all)} gas{game.closed === undefined && " so far"}, both sides
+          together
         </span>
       </h2>
-      <div class="table">
-        <table>
-          <thead>
-            <tr>
-              <th>Move</th>
-              <th>By</th>
-              <th>What</th>
-              <th class="right">Gas</th>
-              <th>Transaction</th>
-            </tr>
-          </thead>
-          <tbody>
-            {moves.map(({ name, by, text, transactionHash }, k) => (
-              <tr key={k}>
-                <td>{name}</td>
-                <td class="soft">{by}</td>
-                <td class="wrap">{text}</td>
-                <td class="right">{gas.get(transactionHash)?.toLocaleString("en-US") ?? "…"}</td>
-                <td>
-                  <Hex value={transactionHash} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Moves"
+        columns={[["Move"], ["By"], ["What", "wrap"], ["Gas", "right"], ["Transaction"]]}
+        rows={moves.map(({ name, by, text, transactionHash }, k) => ({
+          key: k,
+          cells: [
+            name,
+            <span class="soft">{by}</span>,
+            text,
+            gas.get(transactionHash)?.toLocaleString("en-US") ?? "…",
+            <Hex value={transactionHash} />,
+          ],
+        }))}
+      />
     </div>
   );
 }
 
-type SidesProps = { reader: Followed["reader"]; claim: ClaimRecord; game: GameRecord; now: bigint };
+type SidesProps = { followed: Followed; claim: ClaimRecord; game: GameRecord; now: bigint };
 
 /** Both clocks and both purses. */
-function Sides({ reader, claim, game, now }: SidesProps) {
+function Sides({ followed: { reader, money }, claim, game, now }: SidesProps) {
   const { worker, challenger, turn } = clocksOf(game, now);
   const { bond, spent } = game.moves.at(-1)!.state;
   const drawn = game.moves[0]!.state.bond - bond;
+  const { closed } = game;
+  const { collateral } = claim.claim;
+  const clockText = (side: Side): string =>
+    turn === side ? "to move" : closed === undefined ? "time left" : "of its time was left at the end";
   return (
     <div class="sides">
       <section class={turn === Side.worker ? "side turn" : "side"} aria-label="Worker">
@@ -105,24 +106,28 @@ function Sides({ reader, claim, game, now }: SidesProps) {
           <strong>Worker</strong> <Hex value={claim.claim.worker} />
         </p>
         <p class="clock">{clock(worker)}</p>
-        <p class="soft small">{turn === Side.worker ? "to move" : "time left"}</p>
-        <p>{amount(claim.claim.collateral)} at stake</p>
-        <p class="soft small">{amount(drawn)} drawn from the bond for its moves</p>
+        <p class="soft small">{clockText(Side.worker)}</p>
+        <p>
+          {claim.refuted
+            ? `lost ${money(collateral)}`
+            : `${money(collateral)} ${closed === undefined ? "at stake" : "kept"}`}
+        </p>
+        <p class="soft small">{money(drawn)} drawn from the bond for its moves</p>
       </section>
       <section class={turn === Side.challenger ? "side turn" : "side"} aria-label="Challenger">
         <p class="row">
           <strong>Challenger</strong> <Hex value={game.challenger} />
         </p>
         <p class="clock">{clock(challenger)}</p>
-        <p class="soft small">{turn === Side.challenger ? "to move" : "time left"}</p>
+        <p class="soft small">{clockText(Side.challenger)}</p>
         <p>
-          {amount(bond)} left of its bond of {amount(reader.deployment.bond)}
+          {closed === undefined
+            ? `${money(bond)} left of its bond of ${money(reader.deployment.bond)}`
+            : closed.paid > 0n
+              ? `got ${money(closed.paid)}, its bond included`
+              : `lost its bond of ${money(reader.deployment.bond)}`}
         </p>
-        <p class="soft small">
-          {game.closed === undefined
-            ? `${amount(spent)} spent on its own moves`
-            : `${amount(game.closed.paid)} paid out at the end`}
-        </p>
+        <p class="soft small">{money(spent)} spent on its own moves</p>
       </section>
     </div>
   );

@@ -6,10 +6,11 @@ import { isElementType, dtypeBytes, dtypeName, readWord, type DType, type Word }
 import { decodeStepBody } from "../../src/program/decode.ts";
 import { evaluateElement, readAll, type ReadElement } from "../../src/program/evaluate.ts";
 import { runCode } from "../../src/program/expression.ts";
-import { hasTwoResults, termType } from "../../src/program/reduction.ts";
+import { accumulatorTypes, hasTwoResults, termType } from "../../src/program/reduction.ts";
 import { Reduce, type Step } from "../../src/program/types.ts";
 import { splitDigits } from "../../src/program/view.ts";
 import { valueText } from "../value.ts";
+import { formulaOf } from "./formula.ts";
 
 /** The one number that the chain recomputed, written out. */
 export type LastSum = {
@@ -22,6 +23,8 @@ export type LastSum = {
   count: number;
   /** The other numbers that were read, a bias for example. */
   others: string[];
+  /** What is done with the reduction's result, or with the numbers that were read: `sum + 0.5`, `1 / 3.75`. */
+  formula?: string;
   claimed: string;
   exact: string;
   /** The same two as the contract tells them: the bits of their type. */
@@ -76,16 +79,29 @@ export function writtenOut(proof: StepProof): LastSum | undefined {
   const others = readAll(step.epilogueReads, outDigits, read).map((word, k) =>
     valueText(word, step.inputs[step.epilogueReads[k]!.input]!.dtype),
   );
+  const formula = epilogueOf(step, outDigits, others);
   return {
     dtype: dtypeName(dtype),
     elementBytes: dtypeBytes(dtype),
     reduce: REDUCTIONS[step.reduce]!,
     ...termsOf(step, outDigits, read),
     others,
+    ...(formula !== undefined && { formula }),
     claimed: valueText(claimed, dtype),
     exact: valueText(exact, dtype),
     words: { claimed: bits(claimed), exact: bits(exact) },
   };
+}
+
+/** How the reduction's result is called in a formula. */
+export const resultName = (reduce: string): string => (/sum|dot|total/i.test(reduce) ? "sum" : reduce);
+
+function epilogueOf(step: Step, outDigits: readonly number[], others: readonly string[]): string | undefined {
+  const { reduce, constants, epilogue } = step;
+  const name = resultName(REDUCTIONS[reduce]!);
+  const named = accumulatorTypes(step).map((_, k) => (k === 0 ? name : `${name} ${k}`));
+  const written = constants.map(({ value, dtype }) => (isElementType(dtype) ? valueText(value, dtype) : String(value)));
+  return formulaOf(epilogue.code, [...others, ...named, ...written], epilogue.out, outDigits);
 }
 
 function termsOf(step: Step, outDigits: readonly number[], read: ReadElement): Pick<LastSum, "terms" | "count"> {

@@ -1,6 +1,6 @@
 import type { GameRecord } from "../../src/chain/market/history.ts";
 import { counted, grouped } from "../format.ts";
-import { MAX_TERMS, type LastSum } from "./lastSum.ts";
+import { MAX_TERMS, resultName, type LastSum } from "./lastSum.ts";
 
 type Props = {
   proved: NonNullable<GameRecord["proved"]>;
@@ -11,6 +11,7 @@ type Props = {
 
 /** The one number that the chain recomputed: what was claimed, what is exact, and the sum itself. */
 export function LastSumView({ proved, sum, by = "the chain" }: Props) {
+  const isWritten = sum !== undefined && (sum.count > 0 || sum.others.length > 0 || sum.formula !== undefined);
   return (
     <section class="card stack" aria-label="The last sum">
       <h2>
@@ -29,7 +30,7 @@ export function LastSumView({ proved, sum, by = "the chain" }: Props) {
           </div>
         </div>
       </div>
-      {sum !== undefined && (sum.count > 0 || sum.others.length > 0) && <Written sum={sum} />}
+      {isWritten && <Written sum={sum} />}
     </section>
   );
 }
@@ -37,7 +38,7 @@ export function LastSumView({ proved, sum, by = "the chain" }: Props) {
 const WORDS: Record<string, string> = { dot: "The sum", sum: "The sum", total: "The sum" };
 const NOUNS: Record<string, string> = { dot: "product" };
 
-function Written({ sum: { reduce, terms, count, others } }: { sum: LastSum }) {
+function Written({ sum: { reduce, terms, count, others, formula, exact } }: { sum: LastSum }) {
   const sign = { sum: " + ", dot: " + ", total: " + " }[reduce] ?? ", ";
   return (
     <div class="stack-tight">
@@ -54,7 +55,13 @@ function Written({ sum: { reduce, terms, count, others } }: { sum: LastSum }) {
           {count > MAX_TERMS && `${sign}…`}
         </p>
       )}
-      {others.length > 0 && (
+      {formula !== undefined && (
+        <p class="formula mono">
+          {formula} = {exact}
+          {count > 0 && <span class="soft small"> with the {resultName(reduce)} above</span>}
+        </p>
+      )}
+      {formula === undefined && others.length > 0 && (
         <p class="soft small">
           {count > 0 ? "then with " : "from "}
           <span class="mono">{others.join(", ")}</span>

@@ -1,10 +1,10 @@
 import { Level, Move, Outcome, Side } from "../../src/chain/structs.ts";
 import type { GameRecord, MoveRecord } from "../../src/chain/market/history.ts";
-import { grouped } from "../format.ts";
+import { counted, grouped } from "../format.ts";
 import { LEAVES, rangeOf, rangeText } from "./descent.ts";
 
 /** A line of the list of moves. */
-type MoveView = { name: string; by: "worker" | "challenger" | "chain"; text: string; transactionHash: string };
+export type MoveView = { name: string; by: "worker" | "challenger" | "chain"; text: string; transactionHash: string };
 
 const NAMES = { [Move.open]: "open", [Move.reveal]: "reveal", [Move.pick]: "pick", [Move.expand]: "expand" };
 
@@ -35,18 +35,25 @@ function viewOf({ move, state, data, transactionHash }: MoveRecord): MoveView {
 function textOf(move: Move, state: MoveRecord["state"], data: string): string {
   const leaves = LEAVES[state.level];
   if (move === Move.reveal) {
-    const nodes = grouped((data.length - 2) / 64);
-    return state.depth === 0 ? "shows the chunk itself, 512 bytes" : `shows ${nodes} nodes of the ${leaves}`;
+    const nodes = counted((data.length - 2) / 64, "node");
+    return state.depth === 0 ? "shows the chunk itself, 512 bytes" : `shows ${nodes} of the ${leaves}`;
   }
   if (move === Move.expand)
     return state.level === Level.interior
-      ? `commits to the tensors of steps ${grouped(state.first)} to ${grouped(state.last)}`
-      : `commits to ${grouped(state.width)} ${leaves}`;
+      ? `commits to the tensors of ${stepsText(state)}`
+      : `commits to ${leavesText(state.width, leaves)}`;
   const range = rangeOf(state);
   if (state.level === Level.tensor && range.from === 0 && range.to === state.width)
-    return `disputes the tensor of step ${grouped(state.step)}, ${grouped(state.width)} chunks`;
+    return `disputes the tensor of step ${grouped(state.step)}, ${leavesText(state.width, leaves)}`;
   return `disputes ${leaves}, ${rangeText(range)} of ${grouped(state.width)}`;
 }
+
+/** Leaves with their number: 1 chunk, 3 items of the output. */
+const leavesText = (count: number, leaves: string): string =>
+  `${grouped(count)} ${count === 1 ? leaves.replace(/s\b/, "") : leaves}`;
+
+const stepsText = ({ first, last }: MoveRecord["state"]): string =>
+  first === last ? `step ${grouped(first)}` : `steps ${grouped(first)} to ${grouped(last)}`;
 
 /** Seconds that each side has left, and who is to move. Of a game that is over nobody is. */
 export function clocksOf(game: GameRecord, now: bigint): { worker: number; challenger: number; turn?: Side } {

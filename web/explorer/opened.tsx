@@ -6,14 +6,22 @@ import type { Followed, Target } from "./deployment.ts";
 import { GamePage } from "./gamePage.tsx";
 import { JobPage } from "./jobPage.tsx";
 import { Overview } from "./overview.tsx";
+import { ProgramPage } from "./programs.tsx";
 
 type Props = { route: Route; target: Target; followed: Followed; snapshot: Snapshot };
 
-/** What the route names: the market itself, a job, or a dispute. */
+/** What the route names: the market itself, a program, a job, or a dispute. */
 export function Opened(props: Props) {
   const { route, followed, snapshot } = props;
   const [, kind, id = ""] = route.path;
   const { jobs, claims, games } = snapshot.history;
+  if (kind === "program")
+    return (
+      <>
+        <Crumbs route={route} job={undefined} />
+        <ProgramPage key={id} route={route} followed={followed} snapshot={snapshot} root={id as `0x${string}`} />
+      </>
+    );
   if (kind !== "job" && kind !== "game") return <Overview {...props} part={kind ?? "jobs"} />;
   const game = kind === "game" ? games.get(id as `0x${string}`) : undefined;
   const claim = game && claims.get(game.claimId);
@@ -31,7 +39,7 @@ export function Opened(props: Props) {
       {game !== undefined && claim !== undefined ? (
         <GamePage key={game.id} followed={followed} snapshot={snapshot} claim={claim} game={game} />
       ) : (
-        <JobPage route={route} snapshot={snapshot} job={job} />
+        <JobPage key={job.id} route={route} followed={followed} snapshot={snapshot} job={job} />
       )}
     </>
   );

@@ -1,24 +1,34 @@
 import type { Snapshot } from "../../src/chain/market/session.ts";
-import { grouped, shown, time } from "../format.ts";
+import { grouped, short, shown, time } from "../format.ts";
 import { routeHash, type Route } from "../route.ts";
 import { Empty } from "../ui/states.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { Hex } from "../ui/hex.tsx";
+import { useTitle } from "../ui/useTitle.ts";
 import { Classes } from "./classes.tsx";
 import type { Followed, Target } from "./deployment.ts";
 import { JobTable } from "./jobTable.tsx";
 import { Panels } from "./panels.tsx";
+import { Programs } from "./programs.tsx";
+import { atStake } from "./search.ts";
 import { Workers } from "./workers.tsx";
 
 type Props = { route: Route; target: Target; followed: Followed; snapshot: Snapshot; part: string };
 
-const PARTS = { jobs: "Jobs", workers: "Workers", panels: "Panels", classes: "Classes" };
+const PARTS: Readonly<Record<string, string>> = {
+  jobs: "Jobs",
+  programs: "Programs",
+  workers: "Workers",
+  panels: "Panels",
+  classes: "Classes",
+};
 
-/** The whole deployment: its facts, and its jobs, workers, panels or classes. */
+/** The whole deployment: its facts, and its jobs, programs, workers, panels or classes. */
 export function Overview(props: Props) {
   const { route, target, followed, snapshot, part } = props;
   const { history, blockNumber, now } = snapshot;
   const { deployment } = followed.reader;
+  useTitle(`${PARTS[part] ?? "Nothing"} of market ${short(deployment.market)}`);
   return (
     <>
       <h1>Market</h1>
@@ -31,6 +41,7 @@ export function Overview(props: Props) {
           ["Jobs", grouped(history.jobs.size)],
           ["Claims", grouped(history.claims.size)],
           ["Disputes", grouped(history.games.size)],
+          ["Behind claims now", followed.money(atStake(history))],
         ]}
       />
       <nav class="tabs" aria-label="Parts of the market">
@@ -50,6 +61,7 @@ export function Overview(props: Props) {
 }
 
 function Part({ part, ...props }: Props) {
+  if (part === "programs") return <Programs {...props} />;
   if (part === "workers") return <Workers {...props} />;
   if (part === "panels") return <Panels {...props} />;
   if (part === "classes") return <Classes {...props} />;

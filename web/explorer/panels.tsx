@@ -8,6 +8,7 @@ import { knownPanel, stateOfPanel, type PanelState } from "../../src/parties/req
 import { short, time } from "../format.ts";
 import { routeHash, type Route } from "../route.ts";
 import { Empty, Failure, Loading } from "../ui/states.tsx";
+import { Table } from "../ui/table.tsx";
 import type { Followed, Target } from "./deployment.ts";
 import { useAsked } from "./useAsked.ts";
 
@@ -27,36 +28,23 @@ export function Panels({ route, followed, target, snapshot }: Props) {
     return error === undefined ? <Loading what="Reading the panels" /> : <Failure error={error} />;
   if (answer.length === 0) return <Empty title="No panels yet">A question to several workers appears here.</Empty>;
   return (
-    <div class="table">
-      <table>
-        <thead>
-          <tr>
-            <th>Panel</th>
-            <th>Outcome</th>
-            <th>Seats</th>
-            <th>Opened from (UTC)</th>
-          </tr>
-        </thead>
-        <tbody>
-          {answer.map(({ panelId, outcome, seats, openFrom }) => (
-            <tr key={panelId}>
-              <td class="mono">{short(panelId)}</td>
-              <td>
-                <span class={outcome === "split" || outcome === "failed" ? "tag loud" : "tag"}>{outcome}</span>
-              </td>
-              <td>
-                {seats.map(({ jobId, phase }) => (
-                  <a key={jobId} class="tag" href={routeHash(["explorer", "job", jobId], route.query)}>
-                    {phase}
-                  </a>
-                ))}
-              </td>
-              <td>{time(openFrom)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label="Panels"
+      columns={[["Panel"], ["Outcome"], ["Seats"], ["Opened from (UTC)"]]}
+      rows={answer.map(({ panelId, outcome, seats, openFrom }) => ({
+        key: panelId,
+        cells: [
+          <span class="mono">{short(panelId)}</span>,
+          <span class={outcome === "split" || outcome === "failed" ? "tag loud" : "tag"}>{outcome}</span>,
+          seats.map(({ jobId, phase }) => (
+            <a key={jobId} class="tag" href={routeHash(["explorer", "job", jobId], route.query)}>
+              {phase}
+            </a>
+          )),
+          time(openFrom),
+        ],
+      }))}
+    />
   );
 }
 

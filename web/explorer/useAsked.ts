@@ -1,3 +1,4 @@
+import { asked as translated } from "./deployment.ts";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 /** What was asked: the latest answer, or why there is none. */
@@ -14,7 +15,7 @@ export function useAsked<T>(ask: () => Promise<T>, key: unknown): Asked<T> {
   useEffect(() => {
     if (running.current || settled === key) return;
     running.current = true;
-    ask()
+    translated("asking the node", ask())
       .then(
         (answer) => setAsked({ answer }),
         (error: unknown) => setAsked((before) => ({ ...before, error })),

@@ -32,6 +32,35 @@ export function useGas({ publicClient }: Reader, hashes: readonly string[]): Rea
   return known;
 }
 
+/** The times of transactions' blocks, unix seconds, by the transaction's hash. Each is asked for once. */
+export function useTimes({ publicClient }: Reader, hashes: readonly Hex[]): ReadonlyMap<string, bigint> {
+  const [known, setKnown] = useState<ReadonlyMap<string, bigint>>(new Map());
+  const [failures, setFailures] = useState(0);
+  const missing = hashes.find((hash) => !known.has(hash));
+  useEffect(() => {
+    if (missing === undefined) return;
+    let isOver = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const timeOf = async (): Promise<bigint> => {
+      const { blockNumber } = await publicClient.getTransactionReceipt({ hash: missing });
+      return (await publicClient.getBlock({ blockNumber })).timestamp;
+    };
+    timeOf().then(
+      (time) => {
+        if (!isOver) setKnown((before) => new Map(before).set(missing, time));
+      },
+      () => {
+        timer = setTimeout(() => setFailures(failures + 1), RETRY_MS);
+      },
+    );
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [publicClient, missing, failures]);
+  return known;
+}
+
 /** What a transaction called; undefined until it is known, or if the node does not know it. */
 export function useCall({ publicClient }: Reader, hash: Hex | undefined): Call | undefined {
   const [call, setCall] = useState<Call>();

@@ -40,8 +40,10 @@ const valueOf = (metrics: Metrics, name: string): number | undefined => metrics.
 /** What a process says of itself, as the page shows it. */
 export type OperatorView = {
   role: "worker" | "watcher" | undefined;
+  /** What it says of itself in `refute_info`. */
+  info: { version: string; chain: string; market: string } | undefined;
   /** The conditions that hold, or do not. */
-  conditions: { name: string; holds: boolean }[];
+  conditions: { name: string; holds: boolean; why: string }[];
   openClaims: number | undefined;
   openGames: number | undefined;
   /** Seconds of the account's shortest clock; undefined while it is not to move. */
@@ -49,19 +51,66 @@ export type OperatorView = {
   headLag: number | undefined;
   /** Unix seconds. */
   lastRound: number | undefined;
-  money: { name: string; units: bigint }[];
-  events: { kind: string; count: number; gas: number }[];
+  money: { name: string; units: bigint; unit: Unit; about: string }[];
+  events: { kind: string; count: number; gas: number; about: string }[];
   executions: { count: number; mean: number; buckets: { upTo: number; count: number }[] } | undefined;
   rpcErrors: number;
 };
 
-const MONEY = {
-  refute_balance_wei: "Ether",
-  refute_credit_wei: "Credit",
-  refute_stake_wei: "Stake",
-  refute_locked_stake_wei: "Stake behind claims",
-  refute_bond_wei: "Bond of a game",
-  refute_gas_price_wei: "Price of gas",
+/** Units of money: of the chain's coin, of its gas, and of the deployment's stake asset. */
+export type Unit = "ether" | "gwei" | "of the stake asset";
+
+const ASSET = "of the stake asset";
+const MONEY: Readonly<Record<string, readonly [name: string, unit: Unit, about: string]>> = {
+  refute_balance_wei: ["Ether", "ether", "What the account pays gas with"],
+  refute_credit_wei: ["Credit", ASSET, "What it has in the vault, for bonds and fees"],
+  refute_stake_wei: ["Stake", ASSET, "What a worker may lose for a false claim"],
+  refute_locked_stake_wei: ["Stake behind claims", ASSET, "The part that backs claims that are not final yet"],
+  refute_bond_wei: ["Bond of a game", ASSET, "What a watcher puts up for a dispute, and loses if it is wrong"],
+  refute_gas_price_wei: ["Price of gas", "gwei", "What the chain asks for a unit of gas now"],
+};
+
+/** Why a condition may fail: the process' own words are at its /readyz. */
+const REASONS: Readonly<Record<string, string>> = {
+  rounds: "its rounds fail, or the last good one is long ago",
+  chain: "the nodes report no recent block of the chain",
+  events: "the market’s events are not read from the deployment on",
+  programs: "a model is not compiled",
+  executes: "an execution failed",
+  fleet: "the machines that execute for it cannot be asked, or one computed wrongly",
+  runsOnDisk: "the disk is full, or cannot be written to",
+  selfAudit: "an execution differed from the definition: it must not claim",
+  seals: "what opens its seals cannot be kept on disk: its collateral would be lost",
+  judges: "an audit did not end: a claim may go unjudged",
+  native: "a native answer differed from the exact one",
+  account: "games cannot be played from its account",
+  pays: "the money does not cover what is open: deposit, or add ether",
+  mayClaim: "not attested, or no stake is free",
+  pledge: "the pledge behind signed claims is not active",
+  cashes: "winning tickets cannot be cashed",
+  examGames: "games about its exams are not played",
+  renewal: "its dongle does not answer: the attestation will end",
+  exams: "it sits no exams",
+  attestation: "the attestation ends soon",
+};
+
+/** What an event means, where its name does not say so. */
+const EVENTS: Readonly<Record<string, string>> = {
+  differs: "a claim is false: the most important event that there is",
+  agrees: "a claim was executed again, and has the same bits",
+  refuted: "a claim of its own was refuted: the collateral is lost",
+  unknown: "a claim could not be judged: its model is not served, or its inputs are missing",
+  lost: "a dispute was lost",
+  settled: "a dispute ended with the claim in another one",
+  withheld: "a result was not submitted",
+  undelivered: "an output did not reach the chain",
+  sealLost: "what opens a seal is lost, and the collateral with it",
+  examDiffers: "a worker’s exam has another root",
+  submitted: "the root of an execution was claimed",
+  finalised: "a claim became final",
+  delivered: "an output went to the chain",
+  moved: "a move in a dispute",
+  opened: "a dispute was opened",
 };
 
 /**
@@ -75,18 +124,28 @@ export function operatorView(metrics: Metrics): OperatorView | undefined {
     const value = valueOf(metrics, name);
     return value !== undefined && Number.isFinite(value) ? value : undefined;
   };
-  const isWorker = metrics.has("refute_attestation_seconds") || metrics.has("refute_stake_wei");
+  const info = metrics.get("refute_info")?.[0]?.labels;
+  const role = info?.["role"];
   return {
-    role: isWorker ? "worker" : metrics.has("refute_credit_wei") ? "watcher" : undefined,
-    conditions: conditions.map(({ labels, value }) => ({ name: labels["name"] ?? "", holds: value === 1 })),
+    // A process of an older release says nothing of its role, and none is guessed.
+    role: role === "worker" || role === "watcher" ? role : undefined,
+    info: info && {
+      version: info["version"] ?? "",
+      chain: info["chain"] ?? "",
+      market: info["market"] ?? "",
+    },
+    conditions: conditions.map(({ labels, value }) => {
+      const name = labels["name"] ?? "";
+      return { name, holds: value === 1, why: Object.hasOwn(REASONS, name) ? REASONS[name]! : "see its /readyz" };
+    }),
     openClaims: finite("refute_open_claims"),
     openGames: finite("refute_open_games"),
     minClock: finite("refute_least_clock_seconds"),
     headLag: finite("refute_head_lag_seconds"),
     lastRound: finite("refute_last_round_seconds"),
-    money: Object.entries(MONEY).flatMap(([metric, name]) => {
+    money: Object.entries(MONEY).flatMap(([metric, [name, unit, about]]) => {
       const value = finite(metric);
-      return value === undefined ? [] : [{ name, units: BigInt(Math.round(value)) }];
+      return value === undefined ? [] : [{ name, units: BigInt(Math.round(value)), unit, about }];
     }),
     events: eventsOf(metrics),
     executions: executionsOf(metrics),
@@ -96,9 +155,16 @@ export function operatorView(metrics: Metrics): OperatorView | undefined {
 
 function eventsOf(metrics: Metrics): OperatorView["events"] {
   const gas = new Map((metrics.get("refute_gas_total") ?? []).map(({ labels, value }) => [labels["kind"], value]));
-  return (metrics.get("refute_events_total") ?? [])
-    .map(({ labels, value }) => ({ kind: labels["kind"] ?? "", count: value, gas: gas.get(labels["kind"]) ?? 0 }))
-    .sort((a, b) => b.count - a.count);
+  return (
+    (metrics.get("refute_events_total") ?? [])
+      .map(({ labels, value }) => {
+        const kind = labels["kind"] ?? "";
+        const about = Object.hasOwn(EVENTS, kind) ? EVENTS[kind]! : "";
+        return { kind, count: value, gas: gas.get(kind) ?? 0, about };
+      })
+      // A lie that was found comes before all that is usual.
+      .sort((a, b) => Number(b.kind === "differs") - Number(a.kind === "differs") || b.count - a.count)
+  );
 }
 
 function executionsOf(metrics: Metrics): OperatorView["executions"] {

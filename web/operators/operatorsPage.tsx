@@ -1,15 +1,19 @@
 import { useEffect, useState } from "preact/hooks";
-import { amount, clock, counted, grouped, shown } from "../format.ts";
+import { formatUnits } from "viem";
+import { amount, clock, counted, grouped, short, shown } from "../format.ts";
 import { routeHash } from "../route.ts";
 import { Facts } from "../ui/facts.tsx";
 import { Empty, Failure, Loading } from "../ui/states.tsx";
-import { operatorView, readMetrics, type OperatorView } from "./metrics.ts";
+import { Table } from "../ui/table.tsx";
+import { useTitle } from "../ui/useTitle.ts";
+import { operatorView, readMetrics, type OperatorView, type Unit } from "./metrics.ts";
 import type { PageProps } from "../pageProps.ts";
 
 const INTERVAL_MS = 5_000;
 
 /** A worker's or a watcher's own view, from its metrics. */
 export function OperatorsPage({ route }: PageProps) {
+  useTitle("My node");
   const url = route.query["metrics"];
   const [pasted, setPasted] = useState("");
   const fetched = useMetrics(url);
@@ -67,7 +71,7 @@ function Source({ url, onText }: { url: string | undefined; onText: (text: strin
   const open = (event: Event): void => {
     event.preventDefault();
     onText("");
-    location.hash = routeHash(["operators"], { metrics: given.trim() });
+    location.hash = routeHash(["node"], { metrics: given.trim() });
   };
   return (
     <form class="card stack" onSubmit={open}>
@@ -89,41 +93,60 @@ function Source({ url, onText }: { url: string | undefined; onText: (text: strin
 }
 
 function View({ view }: { view: OperatorView }) {
-  const { role, conditions, openClaims, openGames, minClock, headLag, lastRound, money, events, rpcErrors } = view;
+  const { role, info, conditions, openClaims, openGames, minClock, headLag, lastRound, money, events, rpcErrors } =
+    view;
   const failing = conditions.filter(({ holds }) => !holds);
   return (
     <div class="stack">
       <div class="row">
-        <h2>{role === undefined ? "A process" : `A ${role}`}</h2>
+        <h2>{role === undefined ? "A process that does not say its role" : `A ${role}`}</h2>
         <span class={failing.length === 0 ? "tag firm" : "tag loud"}>
           {failing.length === 0 ? "ready" : `not ready: ${counted(failing.length, "condition")}`}
         </span>
       </div>
+      {failing.length > 0 && (
+        <ul class="refusals" aria-label="Why it is not ready">
+          {failing.map(({ name, why }) => (
+            <li key={name}>
+              <strong>{shown(name, 40)}</strong> {why}
+            </li>
+          ))}
+        </ul>
+      )}
       <ul class="row conditions" aria-label="Conditions">
-        {conditions.map(({ name, holds }) => (
-          <li key={name} class={holds ? "tag" : "tag loud"}>
+        {conditions.map(({ name, holds, why }) => (
+          <li key={name} class={holds ? "tag good" : "tag loud"} title={holds ? "holds" : why}>
             {holds ? "✓" : "✗"} {shown(name, 40)}
           </li>
         ))}
       </ul>
       <Facts
         of={[
+          ["Release", info && shown(info.version, 40)],
+          ["Chain", info && shown(info.chain, 40)],
+          ["Market", info && short(info.market)],
           ["Open claims", openClaims === undefined ? undefined : grouped(openClaims)],
-          ["Games it plays", openGames === undefined ? undefined : grouped(openGames)],
-          ["Shortest clock", minClock === undefined ? "not to move" : clock(minClock)],
-          ["Head is old", headLag === undefined ? undefined : clock(headLag)],
+          ["Disputes it plays", openGames === undefined ? undefined : grouped(openGames)],
+          ["Time for its next move", minClock === undefined ? "not to move" : clock(minClock)],
+          ["Age of the newest block", headLag === undefined ? undefined : `${clock(headLag)} min`],
           ["Last good round", lastRound === undefined ? undefined : `${ago(lastRound)} ago`],
           ["Failed requests", grouped(rpcErrors)],
-          ...money.map(({ name, units }) => [name, amount(units)] as const),
+          ...money.map(
+            ({ name, units, unit, about }) => [name, <span title={about}>{amountIn(units, unit)}</span>] as const,
+          ),
         ]}
       />
-      <div class="columns">
+      <div class="columns wide">
         <Events events={events} />
         {view.executions !== undefined && <Executions of={view.executions} />}
       </div>
     </div>
   );
 }
+
+/** An amount in its unit. */
+const amountIn = (units: bigint, unit: Unit): string =>
+  unit === "gwei" ? `${formatUnits(units, 9)} gwei` : `${amount(units)} ${unit}`;
 
 const ago = (unix: number): string => clock(Date.now() / 1_000 - unix);
 
@@ -134,26 +157,19 @@ function Events({ events }: Pick<OperatorView, "events">) {
       {events.length === 0 ? (
         <p class="soft">Nothing yet.</p>
       ) : (
-        <div class="table">
-          <table>
-            <thead>
-              <tr>
-                <th>Event</th>
-                <th class="right">Count</th>
-                <th class="right">Gas</th>
-              </tr>
-            </thead>
-            <tbody>
-              {events.map(({ kind, count, gas }) => (
-                <tr key={kind}>
-                  <td>{shown(kind, 40)}</td>
-                  <td class="right">{grouped(count)}</td>
-                  <td class="right">{gas === 0 ? "" : grouped(gas)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label="Events"
+          columns={[["Event"], ["Count", "right"], ["Gas", "right"], ["Meaning", "wrap"]]}
+          rows={events.map(({ kind, count, gas, about }) => ({
+            key: kind,
+            cells: [
+              kind === "differs" ? <span class="tag lost">differs</span> : shown(kind, 40),
+              grouped(count),
+              gas === 0 ? "–" : grouped(gas),
+              <span class="soft small">{about}</span>,
+            ],
+          }))}
+        />
       )}
     </section>
   );

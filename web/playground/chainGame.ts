@@ -1,5 +1,5 @@
 import { createPublicClient, http, isAddressEqual, parseEther, type Hex } from "viem";
-import { ContractRevertError } from "../../src/chain/errors.ts";
+import { ContractRevertError, TransactionRevertedError } from "../../src/chain/errors.ts";
 import { pause } from "../../src/chain/pause.ts";
 import { Outcome, Side } from "../../src/chain/structs.ts";
 import { CHAIN_ID, developmentAccount, PLAYGROUND } from "../../src/deploy/devnet/accounts.ts";
@@ -78,7 +78,8 @@ export async function playOnChain(
   const game = new Game(players, worker, watcher, jobId);
   await game.open(pick);
   tell({ what: "Both sides move, as the clock allows." });
-  await game.play(signal);
+  const isOwn = await game.play(signal);
+  if (!isOwn) tell({ what: "Another watcher, the devnet’s own, was first, and has refuted the claim." });
   tell({ what: "The claim is refuted: the worker has lost what it staked on it." });
 }
 
@@ -127,8 +128,12 @@ class Game {
     await ignoreOvertaken(this.#responder.open(claim, 0, pick));
   }
 
-  /** Has both sides move until the claim is refuted. @throws PlaygroundChainError if the watcher loses */
-  async play(signal: AbortSignal): Promise<void> {
+  /**
+   * Has both sides move until the claim is refuted.
+   * @returns whether it was this watcher that refuted it
+   * @throws PlaygroundChainError if the watcher loses
+   */
+  async play(signal: AbortSignal): Promise<boolean> {
     for (;;) {
       signal.throwIfAborted();
       const { claim, now } = await this.#look();
@@ -136,7 +141,7 @@ class Game {
       const open = claim.games.filter(({ closed }) => closed === undefined);
       if (claim.refuted) {
         for (const game of own.filter((each) => open.includes(each))) await this.#responder.settle(game);
-        return;
+        return own.some(({ closed }) => closed?.outcome === Outcome.challengerWon);
       }
       if (own.some(({ closed }) => closed?.outcome === Outcome.workerWon))
         throw new PlaygroundChainError("the watcher's time was over before its move: play it again");
@@ -167,9 +172,14 @@ class Game {
   }
 }
 
-/** Another watcher may refute the same claim, and come first. @returns false then */
-const ignoreOvertaken = <T>(sent: Promise<T>): Promise<T | false> =>
+/**
+ * Another watcher may refute the same claim, and come first: before a move is sent, or while it is. Then the chain is
+ * looked at again, which shows what is left to do.
+ * @returns false then
+ */
+export const ignoreOvertaken = <T>(sent: Promise<T>): Promise<T | false> =>
   sent.catch((error: unknown) => {
+    if (error instanceof TransactionRevertedError) return false;
     if (error instanceof ContractRevertError && OVERTAKEN.has(error.errorName)) return false;
     throw error;
   });

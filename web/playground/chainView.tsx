@@ -2,6 +2,7 @@ import { isAddressEqual, type Address } from "viem";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { developmentAccount, PLAYGROUND } from "../../src/deploy/devnet/accounts.ts";
 import type { ClaimRecord, GameRecord } from "../../src/chain/market/history.ts";
+import { translateError } from "../../src/chain/translateError.ts";
 import { agree, targetOf, type Target } from "../explorer/deployment.ts";
 import { GameView } from "../explorer/gamePage.tsx";
 import { useSnapshot } from "../explorer/useSnapshot.ts";
@@ -48,7 +49,7 @@ export function ChainView({ route: { query }, players, isBusy, onPlaying }: Prop
       await playOnChain(target, players(), tell, stop.current.signal);
       setBegun((now) => now && { ...now, isOver: true });
     } catch (error) {
-      setBegun((now) => now && { ...now, isOver: true, error });
+      setBegun((now) => now && { ...now, isOver: true, error: translateError(error, "the dispute") });
     }
     onPlaying(false);
   };

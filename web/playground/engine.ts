@@ -1,18 +1,27 @@
 import { surveyDraft, type NodeRefusal, type Survey } from "../../src/compiler/survey.ts";
 import type { RefuteError } from "../../src/base/errors.ts";
 import { checkReport } from "../../src/examine/check/report.ts";
-import { dtypeBytes, dtypeName, isFloat, readWord, writeWord, type DType } from "../../src/numerics/dtype.ts";
-import { numberWord } from "../../src/numerics/numbers.ts";
+import {
+  dtypeBytes,
+  dtypeName,
+  isElementType,
+  isFloat,
+  readWord,
+  writeWord,
+  type DType,
+} from "../../src/numerics/dtype.ts";
+import { numberWord, wordNumber } from "../../src/numerics/numbers.ts";
 import { nodeLabel, type Model } from "../../src/model/onnx/model.ts";
 import { readDraft } from "../../src/model/onnx/readModel.ts";
 import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
+import { isDot } from "../../src/program/reduction.ts";
 import { estimateStepProofGas } from "../../src/program/gas.ts";
 import { Prng } from "../../src/base/prng.ts";
-import { bitsText, valueText } from "../value.ts";
+import { bitsText, numberOf, valueText } from "../value.ts";
 import type { Exactly } from "./execute.ts";
 import type { GivenInputs } from "./inputs.ts";
-import type { ElementView, GraphNode, OpenedModel, OutputView, StepView } from "./messages.ts";
+import type { ElementView, GraphNode, OpenedModel, OutputView, StepView, Worth } from "./messages.ts";
 
 export type Progress = (what: string, done: number, total: number) => void;
 
@@ -144,6 +153,50 @@ export async function runExactly(
   return { program: knownProgram(compiled), inputs, tensors, how };
 }
 
+/** Numbers of a step that are looked at. */
+const LOOKED_AT = 256;
+
+/** A sum of so many terms can be read. */
+const [FEWEST_TERMS, MOST_TERMS] = [3, 256] as const;
+
+/** Chooses numbers worth changing: the largest of each step, and a step in the middle whose sum can be read. */
+export function worthChanging({ program, tensors }: Pick<Exact, "program" | "tensors">): Worth {
+  const { steps } = program.model.program;
+  const elements = steps.map(({ dtype, count }, s) => {
+    let [best, size] = [0, -Infinity];
+    if (!isElementType(dtype)) return best;
+    for (let k = 0; k < Math.min(count, LOOKED_AT); k++) {
+      const value = numberOf(readWord(tensors[s]!, k, dtype), dtype);
+      if (Number.isFinite(value) && value > size) [best, size] = [k, value];
+    }
+    return best;
+  });
+  const middle = Math.floor(steps.length / 2);
+  const byDistance = steps.map((_, s) => s).sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
+  const isReadable = (s: number): boolean => {
+    const { dtype, redDigits, reduceType } = steps[s]!;
+    const terms = redDigits.reduce((product, radix) => product * radix, 1);
+    return isElementType(dtype) && reduceType !== undefined && terms >= FEWEST_TERMS && terms <= MOST_TERMS;
+  };
+  // A sum of products says more than a sum, and either more than a maximum.
+  const step = [isDot, () => true]
+    .map((isLiked) => byDistance.find((s) => isReadable(s) && isLiked(steps[s]!.reduce)))
+    .find((found) => found !== undefined);
+  return { step: step ?? middle, elements };
+}
+
+/** How many numbers of a float's type lie between two words; undefined of other types, and of what is no number. */
+function lastPlaces(a: bigint, b: bigint, dtype: DType): number | undefined {
+  if (!isFloat(dtype) || [a, b].some((word) => Number.isNaN(wordNumber(word, dtype)))) return undefined;
+  const bits = 8 * dtypeBytes(dtype);
+  const place = (word: bigint): bigint => {
+    const size = BigInt.asUintN(bits - 1, word);
+    return BigInt.asUintN(bits, word) === size ? size : -size;
+  };
+  const distance = place(a) - place(b);
+  return Number(distance < 0n ? -distance : distance);
+}
+
 /**
  * The outputs of an execution, beside those of another one.
  * @param plain Of each output by its name: its bytes.
@@ -160,6 +213,11 @@ export function outputViews(
     const isOther = (index: number): boolean => readWord(bytes, index, dtype) !== readWord(other!, index, dtype);
     const all = Array.from({ length: count }, (_, index) => index);
     const differing = other?.length === bytes.length ? all.filter(isOther) : undefined;
+    const distances = differing?.map((k) => lastPlaces(readWord(bytes, k, dtype), readWord(other!, k, dtype), dtype));
+    const furthest = distances?.reduce(
+      (max: number | undefined, own) => (own === undefined ? max : Math.max(max ?? 0, own)),
+      undefined,
+    );
     // What differs is shown first.
     const shown = [...new Set([...(differing ?? []).slice(0, SHOWN / 2), ...all.slice(0, SHOWN)])].slice(0, SHOWN);
     const elements = shown
@@ -171,6 +229,6 @@ export function outputViews(
         const plainWord = readWord(other!, index, dtype);
         return { ...own, plain: { text: valueText(plainWord, dtype), bits: bitsText(plainWord, dtype) } };
       });
-    return { name, dtype: dtypeName(dtype), shape, count, differing: differing?.length, elements };
+    return { name, dtype: dtypeName(dtype), shape, count, differing: differing?.length, furthest, elements };
   });
 }

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import type { GameRecord } from "../../src/chain/market/history.ts";
-import { ZERO_HASH } from "../../src/chain/structs.ts";
+import { Outcome, ZERO_HASH } from "../../src/chain/structs.ts";
 import { descentOf } from "../explorer/descent.ts";
 import { DescentView } from "../explorer/descentView.tsx";
 import { LastSumView } from "../explorer/lastSumView.tsx";
@@ -8,7 +8,7 @@ import { movesOf } from "../explorer/moves.ts";
 import { counted, grouped, short, shown } from "../format.ts";
 import type { Route } from "../route.ts";
 import { ChainView } from "./chainView.tsx";
-import type { Played, StepView } from "./messages.ts";
+import type { Played, StepView, Worth } from "./messages.ts";
 import type { Engine } from "./useEngine.ts";
 
 /** Steps that can be chosen, at most: a list of all would be slow to open. */
@@ -17,6 +17,7 @@ const MAX_STEPS = 2_000;
 type Props = {
   route: Route;
   steps: readonly StepView[];
+  worth: Worth;
   played: Played | undefined;
   isBusy: boolean;
   engine: Pick<Engine, "lie" | "players">;
@@ -25,9 +26,13 @@ type Props = {
 };
 
 /** Lets somebody change one number of an execution, and shows how a watcher finds it, here or on a chain. */
-export function LieView({ route, steps, played, isBusy, engine, onPlaying }: Props) {
-  const [step, setStep] = useState(() => Math.floor(steps.length / 2));
-  const [chosen, setElement] = useState(0);
+export function LieView({ route, steps, worth, played, isBusy, engine, onPlaying }: Props) {
+  const [step, setStep] = useState(worth.step);
+  const [chosen, setElement] = useState(worth.elements[worth.step] ?? 0);
+  const choose = (chosenStep: number): void => {
+    setStep(chosenStep);
+    setElement(worth.elements[chosenStep] ?? 0);
+  };
   const count = steps[step]?.count ?? 1;
   const element = Math.min(chosen, count - 1);
   const lie = (event: Event): void => {
@@ -47,7 +52,7 @@ export function LieView({ route, steps, played, isBusy, engine, onPlaying }: Pro
       <form class="row" onSubmit={lie}>
         <label class="field">
           <span>Step</span>
-          <select name="lie-step" value={step} onChange={(event) => setStep(Number(event.currentTarget.value))}>
+          <select name="lie-step" value={step} onChange={(event) => choose(Number(event.currentTarget.value))}>
             {steps.slice(0, MAX_STEPS).map(({ operator }, k) => (
               <option key={k} value={k}>
                 {k}: {shown(operator, 40)}
@@ -82,14 +87,14 @@ export function LieView({ route, steps, played, isBusy, engine, onPlaying }: Pro
 }
 
 function PlayedView({ played }: { played: Played }) {
-  const { moves, step, element, claimed, exact, sum, roots } = played;
+  const { step, element, claimed, exact, sum, roots } = played;
   const game = useMemo(() => gameOf(played), [played]);
   const rows = useMemo(() => descentOf(game, sum?.elementBytes), [game, sum]);
   return (
     <div class="stack">
       <p>
         The roots differ: <code>{short(roots.claimed)}</code> is claimed, <code>{short(roots.own)}</code> is exact. The
-        watcher finds the number in {counted(moves.length + 1, "move")}.
+        watcher finds the number in {counted(movesOf(game).length, "move")}.
       </p>
       <DescentView rows={rows} />
       <LastSumView proved={{ step, element: BigInt(element), claimed, exact }} sum={sum} by="anybody, the chain too" />
@@ -109,5 +114,6 @@ function gameOf({ moves, step, element, claimed, exact }: Played): GameRecord {
   const { challenger } = moves[0]!.state;
   const key = { jobId: ZERO_HASH, worker: challenger, root: ZERO_HASH, collateral: 0n };
   const proved = { step, element: BigInt(element), claimed, exact };
-  return { id: ZERO_HASH, claimId: ZERO_HASH, key, challenger, moves: [...moves], proved };
+  const closed = { outcome: Outcome.challengerWon, paid: 0n, transactionHash: ZERO_HASH, blockNumber: 0n };
+  return { id: ZERO_HASH, claimId: ZERO_HASH, key, challenger, moves: [...moves], proved, closed };
 }

@@ -56,6 +56,8 @@ export type OutputView = {
   count: number;
   /** Of those that differ; undefined without a plain execution. */
   differing: number | undefined;
+  /** How far the furthest of them is off, in last places; undefined where there is no such distance. */
+  furthest: number | undefined;
   elements: readonly ElementView[];
 };
 
@@ -68,7 +70,11 @@ export type Ran = {
   outputs: readonly OutputView[];
   milliseconds: number;
   plain: { milliseconds: number } | { why: string };
+  worth: Worth;
 };
+
+/** Numbers worth changing: a step to begin with, and a number of each step, of which a zero says little. */
+export type Worth = { step: number; elements: readonly number[] };
 
 /** What was changed, and the dispute about it. */
 export type Played = {

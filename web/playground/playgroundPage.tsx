@@ -1,10 +1,15 @@
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { grouped } from "../format.ts";
+import { routeHash } from "../route.ts";
+import { FileDrop } from "../ui/fileDrop.tsx";
 import { Failure } from "../ui/states.tsx";
+import { useTitle } from "../ui/useTitle.ts";
 import { LieView } from "./lieView.tsx";
 import { ReportView } from "./reportView.tsx";
 import { RunForm } from "./runForm.tsx";
 import { RunView } from "./runView.tsx";
+import { SampleForm } from "./sampleForm.tsx";
+import { sampleNamed, SAMPLES, type Sample } from "./samples.ts";
 import { useEngine, type Engine } from "./useEngine.ts";
 import type { PageProps } from "../pageProps.ts";
 
@@ -13,30 +18,72 @@ export function PlaygroundPage({ route }: PageProps) {
   const engine = useEngine();
   const { model, opened, ran, played, busy, error } = engine.state;
   const [isOnChain, setOnChain] = useState(false);
+  const sample = sampleNamed(route.path[1]);
+  useTitle(sample?.title ?? "Try a model");
+  useEffect(() => {
+    if (sample === undefined) return;
+    const file = `${sample.name}.onnx`;
+    const fetched = async (): Promise<Uint8Array> => {
+      const response = await fetch(new URL(`./samples/${file}`, document.baseURI), { credentials: "omit" });
+      if (!response.ok) throw new Error(`the server answers ${response.status}`);
+      return new Uint8Array(await response.arrayBuffer());
+    };
+    let isOver = false;
+    fetched().then(
+      (bytes) => !isOver && engine.open(file, bytes),
+      (thrown: unknown) => !isOver && engine.fail(`${file}: ${messageOf(thrown)}`),
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [sample]);
+  const drop = (file: File): void => {
+    // The place of a sample is left, else the same sample could not be opened again.
+    if (sample !== undefined) location.hash = routeHash(["playground"], route.query);
+    file.arrayBuffer().then(
+      (buffer) => engine.open(file.name, new Uint8Array(buffer)),
+      (thrown: unknown) => engine.fail(`${file.name}: ${messageOf(thrown)}`),
+    );
+  };
+  const isCancelled = error?.startsWith("cancelled") === true;
+  const root = opened?.report.program?.programRoot;
   // A dispute on a chain is played between the thread's answers: nothing else is asked of it until it ends.
   const isLocked = busy !== undefined || isOnChain;
   return (
     <div class="stack">
       <div class="stack-tight">
         <h1>Try a model</h1>
-        <p class="soft">It is compiled and executed in this page. The model is not sent anywhere.</p>
+        <p class="soft">It is compiled and executed in this page, and sent nowhere. Take one of these, or your own.</p>
       </div>
-      <Drop onFile={(name, bytes) => engine.open(name, bytes)} onFailure={engine.fail} />
+      <Samples current={sample} />
+      <FileDrop name="model" accept=".onnx" label="ONNX file" onFile={drop} isSlim={model !== undefined}>
+        <strong>Drop an ONNX file here</strong>, or
+      </FileDrop>
       {busy !== undefined && <Busy busy={busy} onCancel={engine.cancel} />}
-      {error !== undefined && <Failure error={error} onRetry={model && (() => engine.open(model.name, model.bytes))} />}
-      {model !== undefined && opened !== undefined && (
+      {error !== undefined && (
+        <Failure
+          error={error}
+          onRetry={isCancelled && model ? () => engine.open(model.name, model.bytes) : undefined}
+        />
+      )}
+      {model !== undefined && opened !== undefined && sample === undefined && (
         <ReportView
           name={model.name}
           opened={opened}
           onShapes={(shapes) => engine.open(model.name, model.bytes, shapes)}
         />
       )}
-      {opened?.report.served === true && (
-        <RunForm key={opened.report.program?.programRoot} inputs={opened.taken} isBusy={isLocked} onRun={engine.run} />
+      {opened?.report.served === true && sample !== undefined && (
+        <SampleForm key={root} sample={sample} ran={ran} isBusy={isLocked} onRun={engine.run} />
+      )}
+      {opened?.report.served === true && sample === undefined && (
+        <RunForm key={root} inputs={opened.taken} isBusy={isLocked} onRun={engine.run} />
       )}
       {ran !== undefined && <RunView ran={ran} />}
       {ran !== undefined && opened !== undefined && (
         <LieView
+          key={root}
+          worth={ran.worth}
           route={route}
           steps={opened.steps}
           played={played}
@@ -45,57 +92,38 @@ export function PlaygroundPage({ route }: PageProps) {
           onPlaying={setOnChain}
         />
       )}
+      {model !== undefined && opened !== undefined && sample !== undefined && (
+        <details>
+          <summary>The model and its program, step by step</summary>
+          <ReportView
+            name={model.name}
+            opened={opened}
+            onShapes={(shapes) => engine.open(model.name, model.bytes, shapes)}
+          />
+        </details>
+      )}
     </div>
   );
 }
 
-type DropProps = { onFile: (name: string, bytes: Uint8Array) => void; onFailure: (message: string) => void };
+const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : "it cannot be read");
 
-function Drop({ onFile, onFailure }: DropProps) {
-  const field = useRef<HTMLInputElement>(null);
-  const [isOver, setOver] = useState(false);
-  const take = (file: File | undefined): void => {
-    if (file === undefined) return;
-    file.arrayBuffer().then(
-      (buffer) => onFile(file.name, new Uint8Array(buffer)),
-      (error: unknown) => onFailure(`${file.name}: ${error instanceof Error ? error.message : "it cannot be read"}`),
-    );
-  };
+/** The models that the page brings along. */
+function Samples({ current }: { current: Sample | undefined }) {
   return (
-    <div
-      class={isOver ? "state drop over" : "state drop"}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        take(event.dataTransfer?.files[0]);
-      }}
-    >
-      <p>
-        <strong>Drop an ONNX file here</strong>, or
-      </p>
-      <button class="button main" type="button" onClick={() => field.current?.click()}>
-        Choose a file
-      </button>
-      <input
-        ref={field}
-        class="hidden"
-        type="file"
-        name="model"
-        accept=".onnx"
-        tabIndex={-1}
-        aria-label="ONNX file"
-        onChange={(event) => {
-          take(event.currentTarget.files?.[0]);
-          // The same file may be chosen again.
-          event.currentTarget.value = "";
-        }}
-      />
-    </div>
+    <nav class="columns samples" aria-label="Models to try">
+      {SAMPLES.map(({ name, title, about }) => (
+        <a
+          key={name}
+          class="card"
+          href={routeHash(["playground", name])}
+          {...(current?.name === name && { "aria-current": "page" as const })}
+        >
+          <strong>{title}</strong>
+          <span class="soft small">{about}</span>
+        </a>
+      ))}
+    </nav>
   );
 }
 

@@ -15,6 +15,7 @@ export function ReportView({ name, opened, onShapes }: Props) {
   const { report, inputs, graph, steps } = opened;
   const { program, refusals, unreached } = report;
   const needsShapes = refusals.length > 0 && refusals.every(({ code }) => code === "COMPILE_INPUT_SHAPE");
+  const isOpen = inputs.some(({ shape }) => /[^\d, ]/.test(shape));
   const verdict = report.served ? "can be served" : needsShapes ? "shapes are missing" : "cannot be served";
   return (
     <div class="stack">
@@ -22,20 +23,20 @@ export function ReportView({ name, opened, onShapes }: Props) {
         <h2>{shown(name, 80)}</h2>
         <span class={report.served ? "tag firm" : "tag loud"}>{verdict}</span>
       </div>
-      {refusals.length > 0 && (
+      {refusals.length > 0 && !(needsShapes && refusals.every(({ reason }) => !/does not fit/.test(reason))) && (
         <ul class="refusals">
           {refusals.slice(0, 20).map(({ operator, node, reason }, k) => (
             <li key={k}>
               {!reason.startsWith(operator) && <strong>{shown(operator, 60)} </strong>}
               {!reason.includes(node) && <span class="soft">{shown(node, 80)} </span>}
-              {shown(reason, 600)}
+              {shown(withoutFlags(reason), 600)}
             </li>
           ))}
           {refusals.length > 20 && <li class="soft">and {counted(refusals.length - 20, "other")}</li>}
           {unreached > 0 && <li class="soft">{counted(unreached, "node")} that read from these were not judged</li>}
         </ul>
       )}
-      {inputs.some(({ shape }) => /[^\d, ]/.test(shape)) && <ShapeForm inputs={inputs} onShapes={onShapes} />}
+      {isOpen && !report.served && <ShapeForm inputs={inputs} onShapes={onShapes} />}
       {program !== undefined && (
         <Facts
           of={[
@@ -44,14 +45,20 @@ export function ReportView({ name, opened, onShapes }: Props) {
             ["Outputs", program.outputs.map((text) => shown(text)).join("; ")],
             ["Parameters", grouped(program.parameters)],
             ["Steps", `${grouped(program.steps)}, ${counted(program.checkpoints, "checkpoint")}`],
-            ["Dearest proof", `${grouped(program.largestStepProof.gas)} gas`],
+            ["Costliest proof of one number", `${grouped(program.largestStepProof.gas)} gas`],
             [
-              "Longest dispute",
+              "A dispute, at most",
               `${counted(program.dispute.transactions, "transaction")}, ${grouped(program.dispute.gas)} gas`,
             ],
             ["Memory", byteText(program.memory.total)],
           ]}
         />
+      )}
+      {isOpen && report.served && (
+        <details>
+          <summary>Compile it for other shapes</summary>
+          <ShapeForm inputs={inputs} onShapes={onShapes} />
+        </details>
       )}
       <div class="columns wide">
         <section class="stack-tight">
@@ -69,6 +76,19 @@ export function ReportView({ name, opened, onShapes }: Props) {
   );
 }
 
+/** Reasons are written for the command line too: its flags say nothing to whoever clicks. */
+const withoutFlags = (reason: string): string =>
+  reason.replace(/,? ?(?:for example )?--(?:shape|dim) .*$/, "").replace(/ \(`?--[^)]*\)/g, "");
+
+/** A shape to begin with: 1 where the model leaves a dimension open. */
+const firstShape = (shape: string): string =>
+  shape === "?"
+    ? ""
+    : shape
+        .split(", ")
+        .map((dim) => (/^\d+$/.test(dim) ? dim : "1"))
+        .join(", ");
+
 const dimensionsOf = (text: string): number[] =>
   text
     .split(/[,x ]+/)
@@ -77,7 +97,9 @@ const dimensionsOf = (text: string): number[] =>
 
 function ShapeForm({ inputs, onShapes }: { inputs: readonly InputView[]; onShapes: (shapes: Shapes) => void }) {
   const open = inputs.filter(({ shape }) => /[^\d, ]/.test(shape));
-  const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
+  const [texts, setTexts] = useState<Readonly<Record<string, string>>>(() =>
+    Object.fromEntries(open.map(({ name, shape }) => [name, firstShape(shape)])),
+  );
   const submit = (event: Event): void => {
     event.preventDefault();
     const given = Object.entries(texts).filter(([, text]) => text.trim() !== "");
@@ -96,6 +118,7 @@ function ShapeForm({ inputs, onShapes }: { inputs: readonly InputView[]; onShape
               name="shape"
               class="mono"
               required
+              value={texts[name]}
               placeholder="1, 3, 48, 192"
               pattern="[0-9][0-9, x]*"
               onInput={(event) => setTexts({ ...texts, [name]: event.currentTarget.value })}

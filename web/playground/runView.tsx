@@ -1,5 +1,6 @@
 import { counted, grouped, shown } from "../format.ts";
-import type { ElementView, OutputView, Ran } from "./messages.ts";
+import { Table } from "../ui/table.tsx";
+import type { OutputView, Ran } from "./messages.ts";
 
 const HOW = { kernels: "the worker's kernels", definition: "the definition" };
 
@@ -11,7 +12,7 @@ export function RunView({ ran }: { ran: Ran }) {
       <p class="soft">
         Exact, by {HOW[by]}, in {grouped(Math.round(milliseconds))} ms.{" "}
         {"milliseconds" in plain
-          ? `Plain onnxruntime-web took ${plain.milliseconds.toFixed(1)} ms: its sums depend on their order.`
+          ? `Plain onnxruntime-web took ${plain.milliseconds.toFixed(1)} ms.`
           : shown(plain.why, 300)}
       </p>
       {outputs.map((output) => (
@@ -21,52 +22,50 @@ export function RunView({ ran }: { ran: Ran }) {
   );
 }
 
-function Output({ output: { name, dtype, shape, count, differing, elements } }: { output: OutputView }) {
+function Output({ output: { name, dtype, shape, count, differing, furthest, elements } }: { output: OutputView }) {
   return (
     <section class="stack-tight">
       <h3>
         {shown(name, 60)} <span class="soft">{`${dtype}[${shape.join(", ")}]`}</span>
       </h3>
-      {differing !== undefined && (
-        <p class={differing > 0 ? "differing" : "soft"}>
-          {differing === 0 ? "No bit differs." : `${grouped(differing)} of ${counted(count, "number")} differ.`}
-        </p>
-      )}
-      <div class="table outputs" tabIndex={0} aria-label={`Numbers of ${shown(name, 60)}`}>
-        <table>
-          <thead>
-            <tr>
-              <th class="right">Number</th>
-              <th class="right">Exact</th>
-              <th>Bits</th>
-              {differing !== undefined && <th class="right">Plain</th>}
-              {differing !== undefined && <th>Bits</th>}
-            </tr>
-          </thead>
-          <tbody>
-            {elements.map((element) => (
-              <Row key={element.index} element={element} />
-            ))}
-          </tbody>
-        </table>
+      {differing !== undefined && <p>{plainText(differing, count, furthest)}</p>}
+      <div class="outputs" tabIndex={0} role="group" aria-label={`Numbers of ${shown(name, 60)}`}>
+        <Table
+          columns={[
+            ["Number", "right"],
+            ["Exact", "right"],
+            ["Its bits"],
+            ...(differing === undefined ? [] : ([["Plain", "right"], ["Plain bits"]] as const)),
+          ]}
+          rows={elements.map(({ index, exact, bits, plain }) => ({
+            key: index,
+            cells: [
+              <span class="soft">{grouped(index)}</span>,
+              exact,
+              <span class="mono bits">{bits}</span>,
+              ...(plain === undefined
+                ? []
+                : [
+                    plain.text,
+                    <span class="mono bits">
+                      {[...plain.bits].map((bit, k) => (bit === bits[k] ? bit : <mark key={k}>{bit}</mark>))}
+                    </span>,
+                  ]),
+            ],
+          }))}
+        />
       </div>
       {count > elements.length && <p class="soft small">{grouped(elements.length)} of them are shown.</p>}
     </section>
   );
 }
 
-function Row({ element: { index, exact, bits, plain } }: { element: ElementView }) {
+/** What plain onnxruntime makes of the same model and input. */
+function plainText(differing: number, count: number, furthest: number | undefined): string {
+  if (differing === 0) return "Plain onnxruntime gives the same bits here.";
+  const far = furthest === undefined ? "" : `, by at most ${counted(furthest, "last place")}`;
   return (
-    <tr>
-      <td class="right soft">{grouped(index)}</td>
-      <td class="right">{exact}</td>
-      <td class="mono bits">{bits}</td>
-      {plain !== undefined && <td class="right">{plain.text}</td>}
-      {plain !== undefined && (
-        <td class="mono bits">
-          {[...plain.bits].map((bit, k) => (bit === bits[k] ? bit : <mark key={k}>{bit}</mark>))}
-        </td>
-      )}
-    </tr>
+    `Plain onnxruntime is off in ${grouped(differing)} of ${counted(count, "number")}${far}. On another machine it may ` +
+    "give other bits; the exact result is the same everywhere."
   );
 }

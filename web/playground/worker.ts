@@ -3,7 +3,7 @@ import { workerMove } from "../../src/dispute/workerMove.ts";
 import { describeProgram } from "../../src/parties/requester/describeProgram.ts";
 import { installGlobals } from "../platform/globals.ts";
 import type { Answer, Ask, Opening } from "./messages.ts";
-import { drawInputs, openModel, outputViews, runExactly, type Exact, type Opened } from "./engine.ts";
+import { drawInputs, openModel, outputViews, runExactly, worthChanging, type Exact, type Opened } from "./engine.ts";
 import { changedSides, openingOf, playDispute, type Sides } from "./dispute.ts";
 import { decodePicture } from "./decodePicture.ts";
 import { exactly, type Exactly } from "./execute.ts";
@@ -53,7 +53,7 @@ async function answer(ask: Ask): Promise<Answer> {
     const milliseconds = performance.now() - start;
     const plain = await runPlainly(ask.engine, bytes, compiled, exact.inputs);
     const outputs = outputViews(exact, "outputs" in plain ? plain.outputs : undefined);
-    return { kind: "ran", ran: { by: how.by, outputs, milliseconds, plain } };
+    return { kind: "ran", ran: { by: how.by, outputs, milliseconds, plain, worth: worthChanging(exact) } };
   }
   if (exact === undefined) throw new Error("nothing was executed yet");
   if (ask.kind === "lie") return { kind: "played", played: await playDispute(exact, ask, progress) };

@@ -24,10 +24,12 @@ export function Loading({ what }: { what: string }) {
 /** What is shown instead of what failed. The message may hold text from outside. */
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
   const message = error instanceof Error ? error.message : String(error);
+  // Libraries add what they sent, line by line: nobody who looks at a page can use that.
+  const [line = ""] = message.split("\n");
   return (
     <div class="state failure" role="alert">
       <h2>This did not work</h2>
-      <p>{shown(message, 1_000)}</p>
+      <p>{shown(line, 1_000)}</p>
       {onRetry !== undefined && (
         <button class="button" type="button" onClick={onRetry}>
           Try again

@@ -27,7 +27,7 @@ export function ThemeButton() {
     inStorage(() => localStorage.setItem(KEY, theme));
   }, [theme]);
   return (
-    <button class="button quiet small" type="button" onClick={() => setTheme(NEXT[theme])}>
+    <button class="button small" type="button" onClick={() => setTheme(NEXT[theme])}>
       Colours: {theme}
     </button>
   );

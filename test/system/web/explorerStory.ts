@@ -1,8 +1,13 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Browser, Page } from "puppeteer-core";
+import { describeProgram } from "../../../src/parties/requester/describeProgram.ts";
+import { mlpProgram } from "../../../testkit/models/mlp.ts";
 import { serveRpc } from "../../../testkit/nodes/rpcServer.ts";
-import { click, colours, fill, goTo, picture, waitFor, waitForText, watchedPage } from "./browser.ts";
+import { click, colours, fill, goTo, picture, textOf, waitFor, waitForText, watchedPage } from "./browser.ts";
 import { inspect } from "./inspect.ts";
 import { StoryMarket } from "./market.ts";
+import { giveFile } from "./playgroundStory.ts";
 
 const WIDE = { width: 1_280, height: 900 };
 /** What somebody may write into a link. */
@@ -28,8 +33,13 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
   try {
     await page.setViewport(WIDE);
     await page.goto(site);
-    await waitForText(page, "Look at a market");
+    await waitForText(page, "be sure of every bit of it");
+    // Whoever wants no motion sees the end of the recorded dispute at once.
+    await waitForText(page, "The worker lost 1.8 WETH");
     await take("start");
+    await inspect(page, "the first screen", pictures);
+    await click(page, ".hero a[href='#/explorer']");
+    await waitForText(page, "Open a market");
     await inspect(page, "the explorer's start", pictures);
     await fill(page, "input[name=market]", chain.market);
     await fill(page, "input[name=rpc]", rpc.url);
@@ -44,6 +54,7 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await inspect(page, "a market", pictures);
     await goTo(page, `#/explorer/workers?${query}`);
     await waitForText(page, "May claim");
+    await waitForText(page, "WETH");
     await take("workers");
     await goTo(page, `#/explorer/panels?${query}`);
     await waitForText(page, "No panels were named");
@@ -61,17 +72,32 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await inspect(page, "classes", pictures);
     await goTo(page, `#/explorer/job/${encodeURIComponent(HOSTILE)}?${query}`);
     await waitForText(page, "Not on this market");
+    await goTo(page, `#/explorer/programs?${query}`);
+    await waitForText(page, "Refuted claims");
+    await take("programs");
     await goTo(page, `#/explorer?${query}`);
     await waitFor(page, `document.querySelector("tbody tr") !== null`);
+    await finding(page);
+    await described(page, query, pictures);
     await page.evaluate(`(${DISPUTED}).click()`);
     await waitForText(page, "Dispute 0x");
     await take("job");
+    await inspect(page, "a job", pictures);
+    const isTitled = await page.evaluate(`document.title.startsWith("Job 0x")`);
+    if (isTitled !== true) throw new Error("the title does not name the job");
     await click(page, ".links a");
     await waitForText(page, "gas so far");
+    await waitForText(page, /In dispute: the (worker|challenger) is to move/);
     await take("dispute-half");
+    const link = String(await page.evaluate("location.hash"));
     await market.endDispute();
     await waitForText(page, "recomputed by the chain, float32");
     await waitForText(page, /The sum of 64 products/);
+    await waitForText(
+      page,
+      /Worker 0x\S+ claimed \S+ for number 200 of step 0; the chain computed \S+ It lost 1.8 WETH/,
+    );
+    if (/so far|at stake/.test(await textOf(page))) throw new Error("a dispute that is over is told as if it were not");
     await waitFor(page, `!document.querySelector("table").innerText.includes("…\\t")`);
     await take("dispute");
     await inspect(page, "a dispute", pictures);
@@ -81,10 +107,13 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await take("dispute-dark");
     await page.setViewport(NARROW);
     await take("dispute-narrow");
+    await deepLinks(browser, site, link, rpc.url);
     const failing = await failingNode(page, chain.market);
     allowed.add(failing);
     await goTo(page, "#/nowhere");
     await waitForText(page, "There is no such page");
+    await click(page, "main a[href='#/']");
+    await waitForText(page, "be sure of every bit of it");
   } finally {
     await rpc.close();
   }
@@ -93,12 +122,69 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
   if (problems.length > 0) throw new Error(`in the page: ${problems.join("; ")}`);
 }
 
+/** Jobs are found by text and by what became of them; a program's page names its inputs. */
+async function finding(page: Page): Promise<void> {
+  const rows = `document.querySelectorAll("tbody tr").length`;
+  const all = Number(await page.evaluate(rows));
+  await page.select("select[name=filter]", "disputed");
+  await waitFor(page, `${rows} === 1`);
+  await page.select("select[name=filter]", "all");
+  await fill(page, "input[name=find]", HOSTILE);
+  await waitForText(page, "No job of this market is like that");
+  await fill(page, "input[name=find]", "0x");
+  await waitFor(page, `${rows} === ${all}`);
+  await click(page, "tbody a[href*='/program/']");
+  await waitForText(page, /\d+ × float32/);
+  await waitForText(page, "Have the program’s description?");
+  await page.goBack();
+  await waitFor(page, `${rows} === ${all}`);
+}
+
+/** A description names a program's inputs and outputs; its file's name is text. */
+async function described(page: Page, query: string, folder: string): Promise<void> {
+  const description = describeProgram(mlpProgram());
+  const path = join(folder, "<img src=x onerror=alert(1)>.json");
+  writeFileSync(path, JSON.stringify(description));
+  await goTo(page, `#/explorer/program/${description.programRoot}?${query}`);
+  await giveFile({ page }, "description", path);
+  await waitForText(page, "<img src=x");
+  await goTo(page, `#/explorer?${query}`);
+  await page.select("select[name=filter]", "final");
+  await click(page, "tbody a[href*='/job/']");
+  await waitForText(page, "float32[1, 10]");
+  if ((await page.evaluate(`document.querySelectorAll("main img").length`)) !== 0)
+    throw new Error("a name became markup");
+  await goTo(page, `#/explorer?${query}`);
+  await waitFor(page, `document.querySelector("tbody tr") !== null`);
+}
+
+/** A link to a dispute leads there from elsewhere and from within, and the form has what the link says. */
+async function deepLinks(browser: Browser, site: string, link: string, rpc: string): Promise<void> {
+  const { page, problems } = await watchedPage(browser);
+  const field = (name: string): Promise<unknown> =>
+    page.evaluate(`document.querySelector("input[name=${name}]").value`);
+  await page.goto(`${site}/${link}`);
+  await waitForText(page, "Open it only if you trust it");
+  await click(page, "form button");
+  await waitForText(page, /Dispute 0x/);
+  if ((await page.evaluate("location.hash")) !== link) throw new Error("a link to a dispute is lost");
+  await page.goto(site);
+  await goTo(page, "#/explorer");
+  await fill(page, "input[name=market]", "0x1234");
+  const other = link.replace(encodeURIComponent(rpc), encodeURIComponent("http://127.0.0.1:9"));
+  await goTo(page, other);
+  await waitForText(page, "names the node at 127.0.0.1:9");
+  if ((await field("rpc")) !== "http://127.0.0.1:9") throw new Error("the form has another node than the link");
+  await page.close();
+  if (problems.length > 0) throw new Error(`by links: ${problems.join("; ")}`);
+}
+
 /** A node whose errors are markup: they are shown as text. @returns Its address */
 async function failingNode(page: Page, market: string): Promise<string> {
   const failing = await serveRpc({ request: () => Promise.reject(new Error(HOSTILE)) });
   try {
     await goTo(page, `#/explorer?${new URLSearchParams({ rpc: failing.url, market }).toString()}`);
-    await waitForText(page, "Look only if you trust it");
+    await waitForText(page, "Open it only if you trust it");
     await click(page, "form button");
     await waitForText(page, "This did not work");
     const made = await page.evaluate(`document.querySelectorAll("main img").length`);

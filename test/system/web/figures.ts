@@ -6,7 +6,7 @@ import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
 import { click, fill, waitFor, waitForText, watchedPage } from "./browser.ts";
 import { openFile } from "./playgroundStory.ts";
 
-const PARTS = ["explorer", "playground", "operators", "docs"];
+const PARTS = ["start", "explorer", "playground", "node", "docs"];
 /** Leaves of the tensor in which a number is changed: chunks of 128 floats. */
 const CHUNKS = 10_000;
 const CHUNK = 128;

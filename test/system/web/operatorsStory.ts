@@ -4,7 +4,9 @@ import { inspect } from "./inspect.ts";
 
 /** Metrics of a worker that is in trouble, with a label that is markup. */
 const METRICS = `
+refute_info{role="watcher",version="0.1.0",chain="31337",market="0x1234567890123456789012345678901234567890"} 1
 refute_condition{name="rounds"} 1
+refute_condition{name="pays"} 0
 refute_condition{name="account"} 1
 refute_condition{name="<img src=x onerror=alert(1)>"} 0
 refute_last_round_seconds 1700000000
@@ -18,6 +20,8 @@ refute_open_claims 2
 refute_open_games 1
 refute_least_clock_seconds 3321
 refute_head_lag_seconds 9
+refute_gas_price_wei 1.5e9
+refute_events_total{kind="differs"} 1
 refute_balance_wei 4.2e18
 refute_credit_wei 6.1e17
 refute_stake_wei 3.6e18
@@ -44,12 +48,17 @@ export async function operatorsStory(browser: Browser, site: string, pictures: s
     const isMetrics = new URL(request.url()).pathname === "/monitor/9464";
     void (isMetrics ? request.respond({ body: METRICS, contentType: "text/plain" }) : request.continue());
   });
-  await page.goto(`${site}/#/operators?metrics=./monitor/9464`);
-  await waitForText(page, "not ready: 1 condition");
+  await page.goto(`${site}/#/node?metrics=./monitor/9464`);
+  await waitForText(page, "not ready: 2 conditions");
+  await waitForText(page, "A watcher");
+  await waitForText(page, "the money does not cover what is open");
+  await waitForText(page, "1.5 gwei");
+  await waitForText(page, "the most important event");
   const made = await page.evaluate(`document.querySelectorAll("main img").length`);
   if (made !== 0 || !(await textOf(page)).includes("<img src=x")) throw new Error("a label became markup");
   await picture(page, `${pictures}/operators.png`);
   await inspect(page, "the operators' page", pictures);
+  // A link to the page by its former name.
   await goTo(page, "#/operators?metrics=./icon.svg");
   await waitForText(page, "These are not the metrics of Refute");
   if (problems.length > 0) throw new Error(`in the operators' page: ${problems.join("; ")}`);

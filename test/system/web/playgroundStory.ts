@@ -8,7 +8,18 @@ import { mlpBytes, mlpInput, mlpProgram } from "../../../testkit/models/mlp.ts";
 import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
 import { valueText } from "../../../web/value.ts";
 import { inspect } from "./inspect.ts";
-import { click, colours, fill, goTo, picture, textOf, waitForText, watchedPage, type Watched } from "./browser.ts";
+import {
+  click,
+  colours,
+  fill,
+  goTo,
+  picture,
+  textOf,
+  waitFor,
+  waitForText,
+  watchedPage,
+  type Watched,
+} from "./browser.ts";
 
 /** A name that is markup, turns the direction of what follows, and ends lines. */
 const HOSTILE = `<img src=x onerror="alert(1)"><script>alert(2)</script>\u202e\u0007\n`;
@@ -42,8 +53,11 @@ export async function playgroundStory(browser: Browser, site: string, pictures: 
   await waitForText(page, "Drop an ONNX file here");
   await take("playground-start");
   await inspect(page, "the empty playground", pictures);
+  await samples(watched, pictures);
   await open("no-model.onnx", Uint8Array.of(1, 2, 3));
   await waitForText(page, "This did not work");
+  const retries = await page.evaluate(`document.querySelectorAll(".failure button").length`);
+  if (retries !== 0) throw new Error("what can never work is offered again");
   await take("playground-failure");
 
   await open("hostile.onnx", hostileModel(`NoSuch${HOSTILE}`));
@@ -54,19 +68,22 @@ export async function playgroundStory(browser: Browser, site: string, pictures: 
   await open("hostile.onnx", hostileModel("Relu"));
   await waitForText(page, "can be served");
   await click(page, "button.run");
-  await waitForText(page, "No bit differs.");
+  await waitForText(page, "Plain onnxruntime gives the same bits");
   await expectNoMarkup(watched);
 
   await open("mlp.onnx", mlpBytes());
   await waitForText(page, "Program: 6 steps");
   await ownInputs(watched, pictures);
   await click(page, "button.run");
-  await waitForText(page, /\d+ of 10 numbers differ|No bit differs/);
+  await waitForText(page, /is off in \d+ of 10 numbers, by at most|gives the same bits/);
   await page.select("select[name=lie-step]", "0");
   await fill(page, "input[name=lie-element]", "299");
   await click(page, "button.lie");
   await waitForText(page, /The watcher finds the number in \d+ moves/);
   await waitForText(page, "The sum of 64 products");
+  const [, moves] = /finds the number in (\d+) moves/.exec(await textOf(page))!;
+  const listed = await page.evaluate(`document.querySelectorAll(".moves li").length`);
+  if (Number(moves) !== listed) throw new Error(`${moves} moves are told, ${String(listed)} are listed`);
   await take("playground");
   await inspect(page, "a changed number", pictures);
   await colours(page, "dark");
@@ -77,6 +94,8 @@ export async function playgroundStory(browser: Browser, site: string, pictures: 
 
   await openFile(watched, LARGE);
   await waitForText(page, "shapes are missing");
+  if (/--(shape|dim)/.test(await textOf(page))) throw new Error("flags of the command line are shown");
+  await waitFor(page, `document.querySelector("input[name=shape]").value === "1, 3, 48, 1"`);
   await fill(page, "input[name=shape]", "1, 3, 48, 192");
   await page.keyboard.press("Enter");
   await waitForText(page, /compiling nodes [\d,]+ of/);
@@ -97,6 +116,24 @@ export async function playgroundStory(browser: Browser, site: string, pictures: 
   const others = [...origins].filter((origin) => origin !== site);
   if (others.length > 0) throw new Error(`the playground asked ${others.join(", ")}`);
   if (problems.length > 0) throw new Error(`in the playground: ${problems.join("; ")}`);
+}
+
+/** The models that the page brings along: each is executed at once, and a number worth changing is chosen. */
+async function samples({ page }: Watched, pictures: string): Promise<void> {
+  for (const [name, answer] of [
+    ["iris", "virginica"],
+    ["letter", "The model says"],
+    ["digit", "3"],
+  ] as const) {
+    await click(page, `a[href='#/playground/${name}']`);
+    await waitFor(page, `[...document.querySelectorAll("[role=status] strong")].some((e) => e.innerText !== "")`);
+    await waitForText(page, answer);
+    await click(page, "button.lie");
+    await waitForText(page, /The sum of \d+ products/);
+  }
+  await inspect(page, "a sample", pictures);
+  await picture(page, `${pictures}/playground-digit.png`);
+  await goTo(page, "#/playground");
 }
 
 /** Inputs of one's own: one that does not fit, and one of which another program says what comes out. */
@@ -122,7 +159,8 @@ export async function openFile(watched: Pick<Watched, "page">, path: string): Pr
   await giveFile(watched, "model", path);
 }
 
-async function giveFile({ page }: Pick<Watched, "page">, name: string, path: string): Promise<void> {
+/** Gives a file to a field. */
+export async function giveFile({ page }: Pick<Watched, "page">, name: string, path: string): Promise<void> {
   const field = await page.waitForSelector(`input[name=${name}]`);
   await (field as NonNullable<typeof field> & { uploadFile: (path: string) => Promise<void> }).uploadFile(path);
 }

@@ -1,0 +1,105 @@
+import { routeHash } from "../route.ts";
+import { useTitle } from "../ui/useTitle.ts";
+import { Recording } from "./recording.tsx";
+import type { PageProps } from "../pageProps.ts";
+
+/** What it costs: a figure, what it is of, and the page that says how it was measured. */
+const FIGURES = [
+  {
+    figure: "1.2 to 2.6 ×",
+    text: "the time of plain onnxruntime, for the exact result: medians of eight models, one thread",
+    source: "performance",
+  },
+  {
+    figure: "290 gas",
+    text: "for a picture in an undisputed batch of 1,000: one claim holds them all",
+    source: "gas",
+  },
+  {
+    figure: "978,656 gas",
+    text: "for a whole dispute in the median, both sides together, in at most 11 transactions",
+    source: "gas",
+  },
+];
+
+const DOORS = [
+  {
+    title: "You have a model",
+    text: "See whether it can be served, what it costs, and serve it on a market on your own machine.",
+    link: "Quickstart",
+    page: "quickstart",
+  },
+  {
+    title: "You write a contract, a page or a script",
+    text: "Ask a model from Solidity or TypeScript, and use its answer as a fact.",
+    link: "The SDK",
+    page: "sdk",
+  },
+  {
+    title: "You have a machine",
+    text: "Earn fees as a worker, or guard a market as a watcher.",
+    link: "Operating",
+    page: "operating",
+  },
+];
+
+/** The first screen: what this is, why it can be trusted, and where to go. */
+export function StartPage(_: PageProps) {
+  useTitle("Answers of models that you can be sure of");
+  return (
+    <div class="stack landing">
+      <section class="hero">
+        <div class="stack">
+          <h1>Buy a model’s answer from a stranger, and be sure of every bit of it.</h1>
+          <p class="lead">
+            With Refute, a worker computes your ONNX model off chain and puts up collateral. Anyone may compute it
+            again. Where two disagree, an Ethereum contract recomputes <strong>one single number</strong>, and whoever
+            was wrong pays.
+          </p>
+          <p class="soft">
+            You trust the chain, and that one honest watcher looks: every result is defined by exact arithmetic, the
+            same on every machine.
+          </p>
+          <div class="row">
+            <a class="button main" href={routeHash(["playground", "digit"])}>
+              Be the cheat
+            </a>
+            <a class="button" href={routeHash(["explorer"])}>
+              Open a market
+            </a>
+          </div>
+          <p class="soft small">
+            “Be the cheat” needs nothing: draw a digit, change one number of the computation, and see how it is found.
+          </p>
+        </div>
+        <Recording />
+      </section>
+      <section class="columns figures" aria-label="What it costs">
+        {FIGURES.map(({ figure, text, source }) => (
+          <p key={figure}>
+            <strong class="figure">{figure}</strong>
+            <span class="soft">{text} </span>
+            <a href={routeHash(["docs", source])}>how it was measured</a>
+          </p>
+        ))}
+      </section>
+      <section class="columns" aria-label="Where to go">
+        {DOORS.map(({ title, text, link, page }) => (
+          <div key={page} class="card stack-tight">
+            <h2>{title}</h2>
+            <p class="soft">{text}</p>
+            <p>
+              <a href={routeHash(["docs", page])}>{link}</a>
+            </p>
+          </div>
+        ))}
+      </section>
+      <p class="soft small">
+        Free software, MIT. {REPOSITORY === "" ? "" : <a href={REPOSITORY}>The repository</a>}
+        {REPOSITORY === "" ? "" : " · "}
+        <a href={routeHash(["docs", "overview"])}>What Refute is, and what it is not</a> ·{" "}
+        <a href={routeHash(["docs", "security"])}>What is trusted, with a test for every attack</a>
+      </p>
+    </div>
+  );
+}
