@@ -38,6 +38,7 @@ export const infoSchema = z.object({
   oneIn: z.int().min(1).meta({ description: "a ticket wins once in at most so many times" }),
   claimLifetime: z.int().min(1).meta({ description: "seconds in which a signed claim can be put on chain" }),
   maxBodyBytes: z.int().min(1),
+  unpaid: z.int().min(1).default(1).meta({ description: "answers that one payer may hold unpaid" }),
   programs: z.array(hash),
 }) satisfies z.ZodType<Info>;
 
