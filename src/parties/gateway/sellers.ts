@@ -78,6 +78,8 @@ export class Sellers {
   readonly #options: SellersOptions;
   readonly #sellers: readonly Seller[];
   readonly #underWay = new Set<Promise<void>>();
+  /** Blocks that wait for a free worker. */
+  readonly #waiting = new Set<() => void>();
   #judging: Promise<unknown> = Promise.resolve();
 
   constructor(options: SellersOptions) {
@@ -112,13 +114,32 @@ export class Sellers {
         throw new ApiError(503, "server_error", "no worker of this model answers: ask again later", {
           reason: "no_worker",
         });
-      } else await sleep(BUSY_MS, undefined, { signal }).catch(() => undefined);
+      } else await this.#turn(signal);
     }
   }
 
   /** Resolves when all payments under way are sent, or have failed. */
   async settled(): Promise<void> {
     await Promise.all(this.#underWay);
+  }
+
+  /** Waits until a worker may be free. */
+  async #turn(signal: AbortSignal): Promise<void> {
+    let wake = (): void => undefined;
+    const woken = new Promise<void>((resolve) => this.#waiting.add((wake = resolve)));
+    const late = new AbortController();
+    const either = AbortSignal.any([signal, late.signal]);
+    await Promise.race([woken, sleep(BUSY_MS, undefined, { signal: either }).catch(() => undefined)]);
+    late.abort();
+    this.#waiting.delete(wake);
+  }
+
+  #release(seller: Seller): void {
+    seller.underWay--;
+    const [first] = this.#waiting;
+    if (first === undefined) return;
+    this.#waiting.delete(first);
+    first();
   }
 
   /** @returns undefined if another worker, or this one later, is to be asked */
@@ -157,7 +178,7 @@ export class Sellers {
       } else throw error;
       return undefined;
     } finally {
-      if (!isPaying) seller.underWay--;
+      if (!isPaying) this.#release(seller);
     }
   }
 
@@ -202,7 +223,7 @@ export class Sellers {
     } catch (error) {
       this.#options.log.warn({ url: seller.url, reason: (error as Error).message }, "a ticket was not taken yet");
     } finally {
-      seller.underWay--;
+      this.#release(seller);
     }
   }
 

@@ -12,7 +12,7 @@ const hash = z
   .meta({ pattern: "^0x[0-9a-fA-F]{64}$" });
 const address = z
   .string()
-  .refine((text): text is Address => isAddress(text, { strict: false }), "expected an address")
+  .refine((text): text is Address => isAddress(text), "expected an address")
   .meta({ pattern: "^0x[0-9a-fA-F]{40}$" });
 const signature = z
   .string()

@@ -127,14 +127,9 @@ describe("a gateway, through the official client", function () {
     for (const [field, value] of Object.entries({
       ...{ n: 2, logprobs: true, presence_penalty: 1, response_format: { type: "json_object" }, temperature: 3 },
       ...{ tools: [{ type: "function", function: { name: "f" } }], made_up: 1, stop: ["a", "b", "c", "d", "e"] },
-      ...{ top_p: -1, seed: 0.5, max_tokens: 0, temperature_: null, store: true, logit_bias: { 5: 1 } },
+      ...{ top_p: -1, seed: 0.5, max_tokens: 0, store: true, logit_bias: { 5: 1 } },
     })) {
-      const error = await rejection(
-        openai.chat.completions.create({ ...ask, [field]: value } as typeof ask).then(() => {
-          if (field !== "temperature_") return;
-          throw new BadRequestError(400, { param: field }, field, new Headers());
-        }),
-      );
+      const error = await rejection(openai.chat.completions.create({ ...ask, [field]: value } as typeof ask));
       expect(error, field).to.be.instanceOf(BadRequestError);
       expect((error as BadRequestError).param, field).to.equal(field);
     }
