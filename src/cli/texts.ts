@@ -55,7 +55,11 @@ export function readTexts(path: string, models: string): TextEntry[] {
     const found = specs.filter((spec) => resolve(spec.path) === beside(model) && spec.decoder !== undefined);
     if (found.length !== 1)
       throw new UsageError(`texts file ${path}: ${model} must be one decoder of ${models}, not ${found.length}`);
-    const files = { tokenizer: beside(tokenizer), config: config && beside(config), template: template && beside(template) };
+    const files = {
+      tokenizer: beside(tokenizer),
+      config: config && beside(config),
+      template: template && beside(template),
+    };
     return { name, spec: found[0]!, ...files, workers };
   });
 }

@@ -189,7 +189,7 @@ export function openReceipt(
         "does not fit the tokens",
       );
     // SAFETY: before what the signature covers is compared with the rest, the signature must hold.
-    const signer = findSigner(digestOf(place, "SignedClaim", claim), block.signature);
+    const signer = findSigner(digestOf(place, "SignedClaim", claim), block.signature as Hex);
     if (signer === undefined || !isAddressEqual(signer, claim.worker))
       throw new ReceiptError(`${where}.signature`, "is not that of the worker over the claim as it stands here");
     if (!isAddressEqual(claim.payer, claims[0]!.payer))

@@ -11,6 +11,8 @@ import { FACE, TicketPlayers, type Serving } from "../../../testkit/players/tick
 import { rejection } from "../../../testkit/rejection.ts";
 
 const MESSAGES = [{ role: "user", content: "A secret word" }] as const;
+/** What a client is told. */
+const refusal = async (action: Promise<unknown>): Promise<APIError> => (await rejection(action)) as unknown as APIError;
 type WithReceipt = { receipt: Receipt };
 
 describe("a gateway, through the official client", function () {
@@ -52,7 +54,7 @@ describe("a gateway, through the official client", function () {
     for await (const { id } of openai.models.list()) names.push(id);
     expect(names).to.deep.equal(["words"]);
     expect((await openai.models.retrieve("words")).id).to.equal("words");
-    expect(await rejection(openai.models.retrieve("other"))).to.be.instanceOf(NotFoundError);
+    expect(await refusal(openai.models.retrieve("other"))).to.be.instanceOf(NotFoundError);
   });
 
   it("chat_isTheSameStreamedAndWhole_withUsageAndReceipt", async () => {
@@ -129,20 +131,20 @@ describe("a gateway, through the official client", function () {
       ...{ tools: [{ type: "function", function: { name: "f" } }], made_up: 1, stop: ["a", "b", "c", "d", "e"] },
       ...{ top_p: -1, seed: 0.5, max_tokens: 0, store: true, logit_bias: { 5: 1 } },
     })) {
-      const error = await rejection(openai.chat.completions.create({ ...ask, [field]: value } as typeof ask));
+      const error = await refusal(openai.chat.completions.create({ ...ask, [field]: value } as typeof ask));
       expect(error, field).to.be.instanceOf(BadRequestError);
-      expect((error as BadRequestError).param, field).to.equal(field);
+      expect(error.param, field).to.equal(field);
     }
     for (const messages of [
       [],
       [{ role: "tool", content: "x", tool_call_id: "1" }],
       [{ role: "user", content: [{ type: "image_url", image_url: { url: "http://x.example" } }] }],
     ]) {
-      const error = await rejection(openai.chat.completions.create({ ...ask, messages } as typeof ask));
-      expect((error as BadRequestError).param).to.match(/^messages/);
+      const error = await refusal(openai.chat.completions.create({ ...ask, messages } as typeof ask));
+      expect(error.param).to.match(/^messages/);
     }
-    const long = await rejection(openai.completions.create({ model: "words", prompt: "A claim ".repeat(400) }));
-    expect((long as BadRequestError).code).to.equal("context_length_exceeded");
+    const long = await refusal(openai.completions.create({ model: "words", prompt: "A claim ".repeat(400) }));
+    expect(long.code).to.equal("context_length_exceeded");
   });
 
   it("parts_areJoined_andTheAISDKSeesTheSame", async () => {
@@ -175,7 +177,7 @@ describe("a gateway, through the official client", function () {
   it("wrongKeys_areRefused_andKeysAndPromptsAreInNoLog", async () => {
     for (const apiKey of ["sk-wrong", `${key}x`, "none"]) {
       const stranger = new OpenAI({ apiKey, baseURL: gateway.url, maxRetries: 0 });
-      expect(await rejection(stranger.chat.completions.create(ask))).to.be.instanceOf(AuthenticationError);
+      expect(await refusal(stranger.chat.completions.create(ask))).to.be.instanceOf(AuthenticationError);
     }
     expect(gateway.log()).to.contain("a text is written");
     for (const secret of [key, "secret word", "A decoder is", MESSAGES[0].content])
@@ -197,8 +199,8 @@ describe("a gateway, through the official client", function () {
     for await (const { choices } of streamed) text += choices[0]?.delta.content ?? "";
     expect(text).to.equal(first!.choices[0]!.message.content);
     expect(answers()).to.equal(before + 2);
-    const other = await rejection(openai.chat.completions.create({ ...unseeded, max_tokens: 3 }, { headers }));
-    expect((other as APIError).status).to.equal(422);
+    const other = await refusal(openai.chat.completions.create({ ...unseeded, max_tokens: 3 }, { headers }));
+    expect(other.status).to.equal(422);
     // A client that leaves wastes one block at most; the same request goes on from there.
     const left = await openai.chat.completions.create(
       { ...unseeded, max_tokens: 48, stream: true },
@@ -229,9 +231,7 @@ describe("a gateway, through the official client", function () {
     const limited = new OpenAI({ apiKey: slow, baseURL: gateway.url, maxRetries: 0 });
     const short = { ...ask, max_tokens: 1 };
     await limited.chat.completions.create(short);
-    expect(((await rejection(limited.chat.completions.create(short))) as APIError).code).to.equal(
-      "rate_limit_exceeded",
-    );
+    expect((await refusal(limited.chat.completions.create(short))).code).to.equal("rate_limit_exceeded");
   });
 
   it("twoHundredRequestsAtOnce_areAllAnswered", async () => {
@@ -305,7 +305,7 @@ describe("a gateway, through the official client", function () {
   it("noWorker_isSaid_inTheFormOfThatInterface", async () => {
     const lone = await startGateway(world, kit, at, ["http://127.0.0.1:9"], { patienceMs: 1 });
     const client = new OpenAI({ apiKey: "any", baseURL: lone.url, maxRetries: 0 });
-    const error = (await rejection(client.chat.completions.create(ask))) as APIError;
+    const error = await refusal(client.chat.completions.create(ask));
     expect([error.status, error.code]).to.deep.equal([503, "no_worker"]);
     await lone.close();
   });

@@ -43,7 +43,12 @@ const settings = {
   face: required<bigint>("amount", "most face of a ticket, in whole units of the stake asset", amountAboveZero),
   oneIn: defaulted("n", "a ticket may win once in so many times, and not more often", whole(1), 100),
   block: defaulted("tokens", "that are bought at once, each block with a claim and a ticket", whole(16, 64), 32),
-  checkShare: defaulted("share", "of the blocks that are executed here too, before they are given", shareFromZero, 0.05),
+  checkShare: defaulted(
+    "share",
+    "of the blocks that are executed here too, before they are given",
+    shareFromZero,
+    0.05,
+  ),
   publishOnRefute: defaulted<Publishing>(
     "what",
     "of the prompt of a lie goes on chain: never (not even the claim), chunk (64 tokens) or all",

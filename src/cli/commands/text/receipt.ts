@@ -58,7 +58,8 @@ export function receiptCommand(output: Output): Command {
       const { json, body } = filesOf(file, values.request);
       const { model: name, text: kind } = readReceipt(json);
       const entry = readTexts(values.texts, values.models).find((each) => each.name === name);
-      if (entry === undefined) throw new ReceiptError("model", `is ${JSON.stringify(name)}, which ${values.texts} lacks`);
+      if (entry === undefined)
+        throw new ReceiptError("model", `is ${JSON.stringify(name)}, which ${values.texts} lacks`);
       const program = loadProgram(entry.spec, output);
       const model = await openTextModel(name, program, entry.spec, entry);
       const { request } = readTextRequest(kind.kind, body);
@@ -72,7 +73,13 @@ export function receiptCommand(output: Output): Command {
         const { worker } = claims[lie ?? 0]!;
         if (what === "verify") {
           const pledge = await new PledgedClaimsReader(values.market, reader).pledgeOf(worker);
-          return answerVerdict(output, { opened, lie, worker, pledge: pledge.status, isLate: timestamp > until(lie ?? 0) });
+          return answerVerdict(output, {
+            opened,
+            lie,
+            worker,
+            pledge: pledge.status,
+            isLate: timestamp > until(lie ?? 0),
+          });
         }
         if (lie === undefined) throw new ReceiptError("blocks", "are all right: there is nothing to refute");
         if (timestamp > until(lie))
