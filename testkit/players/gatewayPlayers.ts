@@ -19,11 +19,12 @@ import { LLAMA_TINY, llama } from "../models/llama.ts";
 import { FACE, type TicketPlayers } from "./ticketPlayers.ts";
 
 /** A chat template that reads the clock. */
-export const TEMPLATE =
+const TEMPLATE =
   "{{ bos_token }}{{ strftime_now('%d %b %Y') }}\n{% for message in messages %}{{ message['role'] }}: " +
   "{{ message['content'] }}\n{% endfor %}{% if add_generation_prompt %}assistant:{% endif %}";
 
-const TOKENIZER = new URL("../../test/golden/tokenizers/byteLevelBpe.json", import.meta.url).pathname;
+/** A tokenizer for the kit. */
+export const TOKENIZER = new URL("../../test/golden/tokenizers/byteLevelBpe.json", import.meta.url).pathname;
 const VOCABULARY = 400;
 
 /** A small decoder with a tokenizer and a chat template. */
