@@ -86,7 +86,7 @@ const SHARE_WAIT_MS = 10_000;
  * @param role The role's name, for the metrics.
  */
 export async function play(
-  role: "worker" | "watcher" | "serve",
+  role: "worker" | "watcher" | "serve" | "gateway",
   settings: PlayerSettings,
   { mode }: Output,
   run: (options: RoleOptions<CountedEvent>, atStart: AtStart) => Promise<void>,

@@ -29,6 +29,7 @@ export const TYPESCRIPT: readonly string[] = [
   "src/parties/requester",
   "src/parties/dispatcher",
   "src/parties/tickets",
+  "src/parties/gateway",
   "src/deploy",
   "src/examine",
   "src/package",

@@ -27,6 +27,8 @@ const settings = {
   blockSeconds: defaulted("seconds", "between blocks", whole(1, 60), 1),
   models: optional<string>("file", "models to serve, as for refute worker, in place of --model", text),
   catalogue: optional<string>("source", "file or https URL of models that may be fetched for jobs", text),
+  text: toggle("also sell texts of a small decoder: a gateway for applications, and a worker that serves it"),
+  textPort: defaulted("port", "of the gateway, on 127.0.0.1; 0 takes any free one", port, 8_800),
   liar: toggle("start a worker too that lies about the outputs"),
   folder: defaulted("folder", "where the address file lies while the market runs", text, "deployments"),
   logs: toggle("show what worker and watcher log"),
@@ -58,6 +60,7 @@ export function devnetCommand(output: Output): Command {
             models: specs,
             modelsFile: values.models,
             hasLiar: values.liar,
+            textPort: values.text ? values.textPort : undefined,
             commandLine: [process.execPath, ...process.execArgv, process.argv[1]!],
             onProgress: (what) => output.note(what),
             ...(values.logs && { onLog: (part: string, line: string) => output.note(`${part}: ${line}`) }),
@@ -74,6 +77,7 @@ export function devnetCommand(output: Output): Command {
   return addExamples(
     addSettings(seedOption(modelOptions(command)), settings),
     "devnet --model model.onnx",
+    "devnet --text",
     "devnet --model model.onnx --shape x=1,3,224,224 --liar --port 0",
   );
 }
@@ -119,7 +123,7 @@ async function run(
 
 /** Returns the words to paste, and the same for JSON. */
 function words(
-  { url, deployment, fromBlock, user, ownWorker: own }: Devnet,
+  { url, deployment, fromBlock, user, ownWorker: own, text }: Devnet,
   addressFile: string,
   manufacturer: string,
   { specs, programs, modelsFile }: About,
@@ -151,7 +155,7 @@ function words(
       : []),
     `refute worker --models ${shellWord(list)} --dongle dongle/dongle.sock`,
   ];
-  const value = { ready: true, account: user.address, env, addressFile, models, next };
+  const value = { ready: true, account: user.address, env, addressFile, models, next, ...(text && { text }) };
   return {
     env,
     next,
@@ -161,7 +165,7 @@ function words(
 }
 
 function pageOf(
-  { url, deployment, user }: Devnet,
+  { url, deployment, user, text }: Devnet,
   addressFile: string,
   env: Record<string, string>,
   next: readonly string[],
@@ -179,12 +183,22 @@ function pageOf(
     "",
     ...serving,
     "",
+    ...(text === undefined ? [] : textLines(text)),
     "A worker of your own (docs/operating.md), after the lines to paste; the dongle runs in a terminal of its own:",
     ...ownWorker.map((line) => `  ${line}`),
     "",
     `Account ${user.address} has ether and 1,000 of the stake asset. Address file: ${addressFile}`,
     { text: "Everybody knows these keys: use them on this chain only.", colour: "yellow" },
     "Ctrl-C stops everything and removes the chain.",
+  ];
+}
+
+function textLines({ url, model }: NonNullable<Devnet["text"]>): Line[] {
+  const body = JSON.stringify({ model, messages: [{ role: "user", content: "the chain" }], max_tokens: 64 });
+  return [
+    `A gateway sells texts at ${url} (any API key). Next:`,
+    `  curl ${url}/chat/completions -H 'content-type: application/json' -d ${shellWord(body)}`,
+    "",
   ];
 }
 

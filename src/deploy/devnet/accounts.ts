@@ -13,6 +13,9 @@ export const developmentAccount = (index: number): HDAccount => mnemonicToAccoun
 /** Its private key. */
 export const developmentKey = (index: number): Hex => toHex(developmentAccount(index).getHdKey().privateKey!);
 
+/** The accounts of who answers with signed claims, and of the gateway that buys from it (`refute devnet --text`). */
+export const TEXT_PARTIES = { worker: 7, gateway: 8 } as const;
+
 /** The account of a worker that a user of a local market runs. It has ether. */
 export const OWN_WORKER = 6;
 

@@ -16,6 +16,7 @@ import { MarketProcess } from "./childProcess.ts";
 import { knownManufacturerPem } from "./knownManufacturer.ts";
 import { modelEntry } from "./modelEntry.ts";
 import { giveAsset, giveCredit, giveStake } from "./parties.ts";
+import { startText, type TextService } from "./textParts.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 import { writeWholeSync } from "../../base/writeWhole.ts";
 
@@ -50,6 +51,8 @@ type DevnetOptions = {
   catalogue?: string | undefined;
   /** Whether another worker lies about the outputs. */
   hasLiar: boolean;
+  /** The port of a gateway that sells texts of a small decoder; undefined: without. 0 takes any free one. */
+  textPort?: number | undefined;
   /** The command line: the program and what comes before a command's name. */
   commandLine: readonly string[];
   /** Called with what is done now. */
@@ -68,6 +71,8 @@ export type Devnet = {
   user: { address: Address; key: Hex };
   /** An account with ether alone, for a worker that the user runs. */
   ownWorker: { address: Address; key: Hex };
+  /** The gateway, if there is one. */
+  text: TextService | undefined;
   /** Fulfilled with the last output when the chain's node or another part ends by itself. */
   failed: Promise<string>;
   close: () => Promise<void>;
@@ -92,11 +97,11 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
     const maker = new SoftwareManufacturer(keyFromPem(knownManufacturerPem()));
     const { market, manufacturer } = await deployLocally(anvil.url, SHORTEST, maker);
     options.signal?.throwIfAborted();
-    const sessionOf: SessionOf = (index) =>
+    const sessionOf: SessionOf = (index, of = market) =>
       openSession({
         endpoint: { rpcUrls: [anvil.url] },
         chainId: CHAIN_ID,
-        market,
+        market: of,
         account: developmentAccount(index),
         patience: { pollingMs: POLLING_MS },
       });
@@ -104,14 +109,44 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
     await giveAsset(user, USER_ASSET);
     await giveStake(await sessionOf(PLAYGROUND.worker), manufacturer, CLAIMS.playground);
     await giveCredit(await sessionOf(PLAYGROUND.watcher), BONDS * user.deployment.bond);
-    const parts = await startParts(options, anvil, sessionOf, manufacturer, closing);
+    const folder = temporaryFolder("refute-devnet-");
+    closing.push(() => Promise.resolve(folder.remove()));
+    const start: StartPart = (name, command, env) => {
+      const part = new MarketProcess(name, command, env);
+      if (options.onLog !== undefined) part.onLine((line) => options.onLog!(name, line));
+      closing.push(() => part.stop());
+      return part;
+    };
+    const parts = await startParts(options, { url: anvil.url, sessionOf, manufacturer, folder: folder.path, start });
+    const { textPort } = options;
+    const text =
+      textPort === undefined
+        ? undefined
+        : await startText({
+            ...{
+              rpcUrl: anvil.url,
+              session: user,
+              sessionOf,
+              manufacturer,
+              folder: folder.path,
+              start,
+              port: textPort,
+            },
+            commandLine: options.commandLine,
+          });
     await anvil.mineEvery(options.blockSeconds);
+    const processes = [...parts.map(({ part }) => part), ...(text?.parts ?? [])];
     const failed = Promise.race([
       anvil.failed,
-      ...parts.map(({ part }) => part.failed.then((last) => `the ${part.name} ended: ${last}`)),
+      ...processes.map((part) => part.failed.then((last) => `the ${part.name} ended: ${last}`)),
     ]);
     if (parts.length > 0) options.onProgress?.("waiting for the worker and the watcher to compile the models");
     await untilReady(parts, failed, options.signal);
+    const ended = failed.then((last) => {
+      throw new DevnetError(last);
+    });
+    ended.catch(() => {});
+    const service = await Promise.race([ended, text?.ready]);
     options.signal?.throwIfAborted();
     const { deployment } = user;
     return {
@@ -120,6 +155,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
       fromBlock: 1n,
       user: { address: user.sender.address, key: developmentKey(0) },
       ownWorker: { address: developmentAccount(OWN_WORKER).address, key: developmentKey(OWN_WORKER) },
+      text: service,
       failed,
       close,
     };
@@ -129,28 +165,19 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
   }
 }
 
-type SessionOf = (index: number) => Promise<Session>;
+type SessionOf = (index: number, market?: Address) => Promise<Session>;
+type StartPart = (name: string, command: readonly string[], env: Record<string, string>) => MarketProcess;
 type Started = { part: MarketProcess; monitorUrl: Promise<string | undefined> };
 
 async function startParts(
-  { models, modelsFile, catalogue, hasLiar, commandLine, onLog }: DevnetOptions,
-  { url }: Anvil,
-  sessionOf: SessionOf,
-  manufacturer: SoftwareManufacturer,
-  closing: (() => Promise<void>)[],
+  { models, modelsFile, catalogue, hasLiar, commandLine }: DevnetOptions,
+  of: { url: string; sessionOf: SessionOf; manufacturer: SoftwareManufacturer; folder: string; start: StartPart },
 ): Promise<Started[]> {
   if (models.length === 0) return [];
-  const { path: folder, remove } = temporaryFolder("refute-devnet-");
-  closing.push(() => Promise.resolve(remove()));
+  const { url, sessionOf, manufacturer, folder, start } = of;
   const list = modelsFile ?? join(folder, "models.json");
   if (modelsFile === undefined) writeWholeSync(list, JSON.stringify(models.map(modelEntry)));
   const parts: Started[] = [];
-  const start = (name: string, command: readonly string[], env: Record<string, string>): MarketProcess => {
-    const part = new MarketProcess(name, command, env);
-    if (onLog !== undefined) part.onLine((line) => onLog(name, line));
-    closing.push(() => part.stop());
-    return part;
-  };
   const play = async (name: "worker" | "watcher", index: number, flags: readonly string[]): Promise<void> => {
     const { deployment } = await sessionOf(index);
     const chain = ["--rpc-url", url, "--chain-id", String(CHAIN_ID), "--market", deployment.market];

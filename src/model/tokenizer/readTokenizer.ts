@@ -6,16 +6,17 @@ import { TokenizerError } from "./errors.ts";
 export type Tokenizer = {
   /**
    * Returns a text's tokens, including the tokens that the file puts around each text, such as a start token.
+   * @param isBare Without those tokens: the text has them, for example from a chat template.
    * @throws TokenizerError if a part of the text has no token
    */
-  encode: (text: string) => number[];
+  encode: (text: string, isBare?: boolean) => number[];
   /** Returns the text of tokens. Special tokens, and tokens missing from the file, give no text. */
   decode: (tokens: readonly number[]) => string;
 };
 
 /** The used parts of the library. The library's own types import files without endings, and cannot be found. */
 type Library = {
-  encode: (text: string) => { ids: number[] };
+  encode: (text: string, options: { add_special_tokens: boolean }) => { ids: number[] };
   decode: (
     tokens: number[],
     options: { skip_special_tokens: boolean; clean_up_tokenization_spaces: boolean },
@@ -74,8 +75,8 @@ function opened(path: string, json: object): Tokenizer {
   };
   const isKnown = (token: number): boolean => library.id_to_token(token) !== undefined;
   return {
-    encode: (text) => {
-      const ids: number[] = using(() => library.encode(text).ids);
+    encode: (text, isBare = false) => {
+      const ids: number[] = using(() => library.encode(text, { add_special_tokens: !isBare }).ids);
       if (ids.every((id) => Number.isSafeInteger(id) && id >= 0)) return ids;
       throw new TokenizerError(`${path} has no token for a part of the text ${JSON.stringify(text)}`);
     },

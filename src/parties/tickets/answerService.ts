@@ -38,8 +38,22 @@ export type ServiceOptions = {
   maxBodyBytes: number;
   /** Maximum number of answers in execution or waiting. */
   maxWaiting?: number;
+  /** Maximum number of answers that one payer may hold unpaid, those under way included. The deposit covers each. */
+  maxUnpaid?: number;
+  /** Called when a program's speed on this machine is measured for the first time. */
+  onPace?: (programRoot: Hex, pace: Pace) => void;
   /** The time of this machine, unix seconds. */
   clock?: () => number;
+};
+
+/** How much of a program a worker may sell. */
+export type Pace = {
+  /** Seconds that count for an item in the bound on claims that are out. */
+  secondsAnItem: number;
+  /** Items that may be sold in a minute, in the long run. */
+  itemsAMinute: number;
+  /** Whether the seconds come from this machine. Otherwise the deployment's rate gives them. */
+  isMeasured: boolean;
 };
 
 /** Maximum difference between a payer's and a worker's clock, seconds. */
@@ -48,6 +62,15 @@ export const CLOCK_SKEW = 60;
 /** Lifetime of cached chain data on a pledge or a deposit, milliseconds. */
 const FRESH_MS = 10_000;
 const MAX_WAITING = 128;
+
+/** Unpaid answers that a payer may hold by default. */
+const MAX_UNPAID = 16;
+
+/**
+ * Seconds that count for an answer, in seconds that the answer took here. A defence executes the run once more with all
+ * its hashes, and parts of the run for the moves of games.
+ */
+const DEFENCE_FACTOR = 8;
 
 /**
  * Answers payers and takes the payers' tickets. Every possible refusal happens before execution, and every signature is
@@ -60,7 +83,10 @@ export class AnswerService {
   #number: bigint;
   #waiting = 0;
   #last: Promise<unknown> = Promise.resolve();
-  readonly #asking = new Set<string>();
+  /** Answers under way by payer, reserved ones included. */
+  readonly #asking = new Map<string, number>();
+  /** Measured seconds an item, by program: the slowest of the latest answers. */
+  readonly #measured = new Map<string, number>();
   readonly #read = new Map<string, { at: number; value: Promise<unknown> }>();
   #stops = false;
 
@@ -81,6 +107,7 @@ export class AnswerService {
       oneIn: price.oneIn,
       claimLifetime: at.claimLifetime,
       maxBodyBytes,
+      unpaid: this.#maxUnpaid,
       programs: [...programs.roots],
     };
   }
@@ -115,14 +142,18 @@ export class AnswerService {
     if (this.#waiting >= maxWaiting)
       throw new RefusedError(503, `${maxWaiting} answers wait to be executed: ask again later`);
     const payer = question.payer.toLowerCase();
-    if (this.#asking.has(payer)) throw new RefusedError(429, "an answer to this payer is under way: wait for it");
-    this.#asking.add(payer);
+    const asking = this.#asking.get(payer) ?? 0;
+    if (asking >= this.#maxUnpaid)
+      throw new RefusedError(429, `${asking} answers to this payer are under way: wait for them`);
+    this.#asking.set(payer, asking + 1);
     this.#waiting++;
     try {
-      const { program, inputs, seconds } = await this.#checked(question);
+      const { program, inputs, slowest, free } = await this.#checked(question);
       const nonce = question.request.nonce as Hex;
       // Nothing else happens between this and the reservation: others ask at the same time.
+      const seconds = this.#secondsOf(program.model.programRoot, question.request.items, slowest);
       this.#needTime(seconds);
+      this.#needRoom(payer as Address, free);
       const isNew = this.#kept(() =>
         ledger.reserve({
           nonce,
@@ -135,13 +166,15 @@ export class AnswerService {
       );
       if (!isNew) throw new RefusedError(409, "a request with this nonce was made before: use a new one");
       try {
-        return await this.#inTurn(() => this.#sign(question, nonce, program, inputs));
+        return await this.#inTurn(() => this.#sign(question, nonce, { program, inputs, slowest }));
       } catch (error) {
         ledger.release(nonce);
         throw error;
       }
     } finally {
-      this.#asking.delete(payer);
+      const left = this.#asking.get(payer)! - 1;
+      if (left === 0) this.#asking.delete(payer);
+      else this.#asking.set(payer, left);
       this.#waiting--;
     }
   }
@@ -157,8 +190,14 @@ export class AnswerService {
     if (answer === undefined) throw new RefusedError(404, `no answer has the claim ${ticket.claim}`);
     if (answer.state !== "signed") return;
     if (ticket.face < price.face) throw new RefusedError(402, `the face is ${ticket.face}, not ${price.face}`);
-    // SAFETY: a face that the deposit does not cover would win nothing.
-    if (ticket.face > price.face) await this.#needDeposit(answer.payer, ledger.owed(answer.payer) + ticket.face);
+    // SAFETY: a face that the deposit does not cover would win nothing. The other unpaid answers stay covered too.
+    if (ticket.face > price.face) {
+      const isCounted = answer.claim.issued > this.#since;
+      await this.#freeDeposit(
+        answer.payer,
+        () => this.#neededFor(answer.payer, isCounted ? -1 : 0) - price.face + ticket.face,
+      );
+    }
     if (ticket.odds < oddsOf(price.oneIn))
       throw new RefusedError(402, `the ticket wins less often than once in ${price.oneIn} times`);
     const needed = answer.claim.issued + BigInt(at.claimLifetime);
@@ -190,17 +229,57 @@ export class AnswerService {
       if (error instanceof JobProgramError) throw new RefusedError(400, error.message, { cause: error });
       throw error;
     }
-    if (ledger.unpaid(payer, this.#since) > 0)
-      throw new RefusedError(429, "an answer that was given to this payer is not paid: send its ticket first");
+    this.#needRoom(payer, 2n ** 256n);
     await this.#needPledge();
-    await this.#needDeposit(payer, ledger.owed(payer) + price.face);
+    const free = await this.#freeDeposit(payer, () => this.#neededFor(payer));
     // Hashing takes longest: it comes last, for somebody who can pay.
     const inputs = inputsOf(program, question, { items, firstItem });
     const root = inputs.roots.length === 0 ? `0x${"0".repeat(64)}` : inputs.list.root;
     if (root !== inputsRoot.toLowerCase())
       throw new RefusedError(400, `the inputs have the root ${root}, not ${inputsRoot}`);
-    const seconds = workSeconds(runWork(items, programWork(program.model.program)), parameters.rate);
-    return { program, inputs, seconds };
+    return { program, inputs, slowest: this.#slowest(program, items), free };
+  }
+
+  get #maxUnpaid(): number {
+    return this.#options.maxUnpaid ?? MAX_UNPAID;
+  }
+
+  /** The deposit that one more answer needs: each winner, each unpaid answer and the new one can take a face. */
+  #neededFor(payer: Address, more = 0): bigint {
+    const { ledger, price } = this.#options;
+    return ledger.owed(payer) + BigInt(ledger.unpaid(payer, this.#since) + 1 + more) * price.face;
+  }
+
+  /**
+   * SAFETY: a payer that vanishes keeps its unpaid answers, so that they are few, and each has a face of the deposit.
+   * @param free The payer's deposit.
+   */
+  #needRoom(payer: Address, free: bigint): void {
+    const unpaid = this.#options.ledger.unpaid(payer, this.#since);
+    if (unpaid >= this.#maxUnpaid)
+      throw new RefusedError(429, `${unpaid} answers that were given to this payer are not paid: send a ticket first`);
+    const needed = this.#neededFor(payer);
+    if (free < needed) throw poor(free, needed);
+  }
+
+  #slowest({ model }: KnownProgram, items: number): number {
+    return workSeconds(runWork(items, programWork(model.program)), this.#options.at.session.deployment.parameters.rate);
+  }
+
+  /** Seconds that count for a run: as measured here, but no more than the slowest execution takes. */
+  #secondsOf(programRoot: string, items: number, slowest: number): number {
+    const measured = this.#measured.get(programRoot.toLowerCase());
+    return measured === undefined ? slowest : Math.min(slowest, DEFENCE_FACTOR * measured * items);
+  }
+
+  /** Returns how much of a program may be sold. */
+  paceOf(program: KnownProgram): Pace {
+    const { at } = this.#options;
+    const { programRoot } = program.model;
+    const secondsAnItem = this.#secondsOf(programRoot, 1, this.#slowest(program, 1_000) / 1_000);
+    const measured = this.#measured.get(programRoot.toLowerCase());
+    const bound = (30 * at.session.deployment.parameters.baseClock) / at.claimLifetime / secondsAnItem;
+    return { secondsAnItem, itemsAMinute: Math.min(bound, 60 / (measured ?? 0)), isMeasured: measured !== undefined };
   }
 
   /** SAFETY: all claims that are out can be disputed at once, and each must be executed within a clock. */
@@ -216,9 +295,15 @@ export class AnswerService {
     return BigInt(Math.floor(this.#clock()) - this.#options.at.claimLifetime);
   }
 
-  async #sign(question: Question, nonce: Hex, program: KnownProgram, inputs: RunInputs): Promise<AnswerBody> {
+  async #sign(
+    question: Question,
+    nonce: Hex,
+    { program, inputs, slowest }: { program: KnownProgram; inputs: RunInputs; slowest: number },
+  ): Promise<AnswerBody> {
     const { at, ledger, execute } = this.#options;
+    const start = performance.now();
     const { outputs, root, nodes } = await answerRun(program, inputs, execute);
+    const seconds = Math.min(slowest, this.#measure(program, inputs.length.items, performance.now() - start));
     const secret = bytesToHex(randomBytes(32));
     const { programRoot, inputsRoot, items, firstItem } = requestOf(question);
     const claim: SignedClaim = {
@@ -233,7 +318,7 @@ export class AnswerService {
     const signature = await at.account.signTypedData(typedData(at.at, "SignedClaim", claim));
     const digest = digestOf(at.at, "SignedClaim", claim);
     // SAFETY: the ledger keeps all outgoing data on disk before sending.
-    this.#kept(() => ledger.signed(nonce, { digest, claim, signature, secret, nodes }));
+    this.#kept(() => ledger.signed(nonce, { digest, claim, signature, secret, nodes }, seconds));
     return {
       claim: claimBody(claim),
       signature,
@@ -247,14 +332,27 @@ export class AnswerService {
     if (status !== PledgeStatus.active) throw new RefusedError(503, "this worker has no pledge that backs its claims");
   }
 
-  async #needDeposit(payer: Address, needed: bigint): Promise<void> {
+  /**
+   * Keeps what an answer took: the slower of this answer and of what is known, which fades.
+   * @returns seconds that count for the answer
+   */
+  #measure(program: KnownProgram, items: number, milliseconds: number): number {
+    const root = program.model.programRoot.toLowerCase();
+    const known = this.#measured.get(root);
+    this.#measured.set(root, Math.max(milliseconds / 1_000 / items, 0.9 * (known ?? 0)));
+    if (known === undefined) this.#options.onPace?.(root as Hex, this.paceOf(program));
+    return (DEFENCE_FACTOR * milliseconds) / 1_000;
+  }
+
+  /** @returns the payer's deposit @throws RefusedError for less than needed */
+  async #freeDeposit(payer: Address, needed: () => bigint): Promise<bigint> {
     const { at } = this.#options;
     const read = () => at.tickets.depositOf(payer, at.account.address);
     let { free } = await this.#fresh(payer, read);
     // Somebody who just deposited is not sent away.
-    if (free < needed) ({ free } = await this.#fresh(payer, read, 1_000));
-    if (free < needed)
-      throw new RefusedError(402, `the payer's deposit for this worker is ${free}, at least ${needed} is needed`);
+    if (free < needed()) ({ free } = await this.#fresh(payer, read, 1_000));
+    if (free < needed()) throw poor(free, needed());
+    return free;
   }
 
   /** Returns chain data, read again after some seconds. */
@@ -294,6 +392,9 @@ export class AnswerService {
     return done;
   }
 }
+
+const poor = (free: bigint, needed: bigint): RefusedError =>
+  new RefusedError(402, `the payer's deposit for this worker is ${free}, at least ${needed} is needed`);
 
 function inputsOf(
   { model }: KnownProgram,

@@ -8,7 +8,17 @@ import { landClaim } from "./landClaim.ts";
 import type { TicketSession } from "./ticketSession.ts";
 import type { Execute } from "../../runs/execute.ts";
 
-export type JudgeOptions = { at: TicketSession; ledger: PayerLedger; program: KnownProgram; execute: Execute };
+/** What of a lie's inputs goes on chain: nothing, not even the claim; only what its proof opens; all if they are few. */
+export type Publishing = "never" | "chunk" | "all";
+
+export type JudgeOptions = {
+  at: TicketSession;
+  ledger: PayerLedger;
+  program: KnownProgram;
+  execute: Execute;
+  /** By default all. */
+  publishing?: Publishing;
+};
 
 /**
  * Executes a worker's answered run exactly. Afterwards a right answer can be paid; a wrong answer never.
@@ -16,16 +26,17 @@ export type JudgeOptions = { at: TicketSession; ledger: PayerLedger; program: Kn
  * @throws WrongAnswerError for a wrong answer, once the claim is on chain
  */
 export async function judgeAnswer(options: JudgeOptions, digest: Hex, inputs: RunInputs): Promise<void> {
-  const { at, ledger, program, execute } = options;
+  const { at, ledger, program, execute, publishing = "all" } = options;
   const { root } = await answerRun(program, inputs, execute);
   const held = ledger.find(digest)!;
   // SAFETY: the verdict is saved first: even if the process ends now, a wrong answer is never paid later.
   ledger.judged(digest, root === held.claim.root ? "open" : "wrong");
   if (root === held.claim.root) return;
-  await landClaim(at, held, program);
+  const found = `the worker's answer is wrong: its root is ${held.claim.root}, exact execution gives ${root}. It is not paid`;
+  if (publishing === "never") throw new WrongAnswerError(`${found}, and its claim is not put on chain`);
+  await landClaim(at, held, program, publishing === "all");
   throw new WrongAnswerError(
-    `the worker's answer is wrong: its root is ${held.claim.root}, exact execution gives ${root}. It is not paid, ` +
-      "and its claim is on chain now: a watcher of these claims refutes it (refute watcher --market)",
+    `${found}, and its claim is on chain now: a watcher of these claims refutes it (refute watcher --market)`,
   );
 }
 

@@ -14,12 +14,18 @@ const PAUSE_MS = 1_000;
 
 /**
  * Puts a signed claim on chain to make the claim refutable: a watcher with the inputs refutes a wrong claim.
+ * @param mayPublish Whether inputs may go on chain, if they are few.
  * @throws ContractRevertError `AlreadyOnChain`, `LifetimeOver`, `WorkerStopped`
  */
-export async function landClaim(at: TicketSession, held: HeldClaim, { model, commitment }: KnownProgram) {
+export async function landClaim(
+  at: TicketSession,
+  held: HeldClaim,
+  { model, commitment }: KnownProgram,
+  mayPublish = true,
+) {
   const { claim, signature, inputs: bytes, nodes } = held;
   const inputs = new RunInputs(model.program.inputs, claim, bytes);
-  const isPublished = inputs.size <= PUBLISHED_BYTES;
+  const isPublished = mayPublish && inputs.size <= PUBLISHED_BYTES;
   const evidence: ClaimEvidence = {
     program: programFacts(commitment),
     inputRoots: inputs.roots,

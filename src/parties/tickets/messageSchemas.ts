@@ -12,7 +12,7 @@ const hash = z
   .meta({ pattern: "^0x[0-9a-fA-F]{64}$" });
 const address = z
   .string()
-  .refine((text): text is Address => isAddress(text, { strict: false }), "expected an address")
+  .refine((text): text is Address => isAddress(text), "expected an address")
   .meta({ pattern: "^0x[0-9a-fA-F]{40}$" });
 const signature = z
   .string()
@@ -38,6 +38,7 @@ export const infoSchema = z.object({
   oneIn: z.int().min(1).meta({ description: "a ticket wins once in at most so many times" }),
   claimLifetime: z.int().min(1).meta({ description: "seconds in which a signed claim can be put on chain" }),
   maxBodyBytes: z.int().min(1),
+  unpaid: z.int().min(1).default(1).meta({ description: "answers that one payer may hold unpaid" }),
   programs: z.array(hash),
 }) satisfies z.ZodType<Info>;
 

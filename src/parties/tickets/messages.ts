@@ -15,6 +15,8 @@ export type Info = {
   /** Seconds in which a signed claim can be put on chain. */
   claimLifetime: number;
   maxBodyBytes: number;
+  /** Answers that one payer may hold unpaid, each covered by the deposit. */
+  unpaid: number;
   programs: string[];
 };
 

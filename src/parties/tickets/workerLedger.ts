@@ -104,13 +104,21 @@ export class WorkerLedger {
     });
   }
 
-  /** Keeps a signed claim. Only after that it may be given away. */
-  signed(nonce: Hex, answer: Pick<KeptAnswer, "digest" | "claim" | "signature" | "secret" | "nodes">): void {
+  /**
+   * Keeps a signed claim. Only after that it may be given away.
+   * @param seconds That count for it from now on; by default those of the reservation.
+   */
+  signed(
+    nonce: Hex,
+    answer: Pick<KeptAnswer, "digest" | "claim" | "signature" | "secret" | "nodes">,
+    seconds?: number,
+  ): void {
     const { digest, claim, signature, secret, nodes } = answer;
     this.#database.run(
-      "update answers set state = 'signed', digest = ?, issued = ?, claim = ?, signature = ?, secret = ?, nodes = ? " +
-        "where nonce = ?",
-      ...[digest, Number(claim.issued), JSON.stringify(claimBody(claim)), signature, secret, nodes, nonce],
+      "update answers set state = 'signed', digest = ?, issued = ?, claim = ?, signature = ?, secret = ?, nodes = ?, " +
+        "seconds = coalesce(?, seconds) where nonce = ?",
+      ...[digest, Number(claim.issued), JSON.stringify(claimBody(claim)), signature, secret, nodes],
+      ...[seconds ?? null, nonce],
     );
   }
 

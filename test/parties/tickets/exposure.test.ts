@@ -2,11 +2,13 @@ import { expect } from "chai";
 import { copyFileSync } from "node:fs";
 import { parseEther, zeroAddress, zeroHash, type Hex } from "viem";
 import { programFacts } from "../../../src/dispute/run/execution.ts";
+import type { Pace } from "../../../src/parties/tickets/answerService.ts";
 import { EndpointError, TicketTermsError, WrongAnswerError } from "../../../src/parties/tickets/errors.ts";
 import { judgeRest } from "../../../src/parties/tickets/judgeAnswer.ts";
 import { ticketBody } from "../../../src/parties/tickets/messageSchemas.ts";
 import { landClaim } from "../../../src/parties/tickets/landClaim.ts";
 import { digestOf, oddsOf, typedData } from "../../../src/parties/tickets/typedData.ts";
+import { programWork } from "../../../src/program/work.ts";
 import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { otherSignatures } from "../../../testkit/players/otherSignatures.ts";
 import { FACE, TicketPlayers, type Serving } from "../../../testkit/players/ticketPlayers.ts";
@@ -41,6 +43,8 @@ describe("what a worker and a payer can lose to each other", function () {
   }
   const freeOf = async ({ at }: Pick<Serving, "at">, payer: Hex) =>
     (await at.tickets.depositOf(payer, at.account.address)).free;
+
+  const workerOf = ({ at }: Pick<Serving, "at">) => at.account.address;
 
   /** Takes back what a payer asked for, once it can. @returns what arrives */
   async function takeBack(at: Serving["at"], worker: Hex): Promise<bigint> {
@@ -135,14 +139,71 @@ describe("what a worker and a payer can lose to each other", function () {
     await serving.stop();
   });
 
-  it("payerThatVanishes_hasOneAnswer_andGetsNoOtherOne_untilItCannotBePutOnChain", async () => {
-    const { serving, payer, ledger } = await playing();
+  it("payerThatVanishes_hasAsManyAnswersAsAreAllowed_andGetsNoOtherOne_untilTheyCannotBePutOnChain", async () => {
+    for (const [maxUnpaid, deposit] of [
+      [1, parseEther("1")],
+      [3, 3n * FACE],
+    ] as const) {
+      const serving = await world.serve(key, program, honest, { maxUnpaid });
+      const { payer, ledger } = await world.ask(await world.payer(workerOf(serving), deposit), serving.url);
+      expect(payer.info.unpaid).to.equal(maxUnpaid);
+      // At the same time and one after the other, the payer gets no more than that.
+      const asked = Array.from({ length: maxUnpaid + 2 }, () => payer.ask(program, inputs));
+      const states = (await Promise.allSettled(asked)).map(({ status }) => status);
+      expect(states.filter((state) => state === "fulfilled")).to.have.length(maxUnpaid);
+      await refused(payer.ask(program, inputs), 429);
+      // A ticket makes room for one answer, as far as the deposit covers the winner too.
+      await payer.pay(ledger.unsent(payer.worker)[0]!.digest);
+      if (maxUnpaid === 1) await payer.ask(program, inputs);
+      else await refused(payer.ask(program, inputs), 402);
+      await world.players.chain.advance(901);
+      await world.setClock();
+      if (maxUnpaid === 1) await payer.ask(program, inputs);
+      expect(serving.ledger.counts().get("signed")).to.equal(2);
+      ledger.end();
+      await serving.stop();
+    }
+  });
+
+  it("unpaidAnswers_areNoMoreThanTheDepositCovers_howeverTheyAreAskedFor", async () => {
+    // What a payer can take unpaid stays below the tickets' expected value of the faces in its deposit.
+    for (let faces = 1n; faces <= 4n; faces++) {
+      const serving = await world.serve(key, program, honest, { maxUnpaid: 8 });
+      const { payer, ledger } = await world.ask(await world.payer(workerOf(serving), faces * FACE), serving.url);
+      const asked = await Promise.allSettled(Array.from({ length: 7 }, () => payer.ask(program, inputs)));
+      expect(asked.filter(({ status }) => status === "fulfilled")).to.have.length(Number(faces));
+      await refused(payer.ask(program, inputs), 402);
+      ledger.end();
+      await serving.stop();
+    }
+  });
+
+  it("secondsOfAnAnswer_areThoseOfThisMachine_withAMargin_onceTheyAreMeasured", async () => {
+    const paces: Pace[] = [];
+    const slow: typeof honest = async (...args) => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return honest(...args);
+    };
+    const serving = await world.serve(key, program, slow, { onPace: (_, pace) => paces.push(pace) });
+    // A deployment for slow machines: an item counts as a thousand seconds until it is measured.
+    const { session } = serving.at;
+    const { parameters } = session.deployment;
+    const work = programWork(program.model.program);
+    Object.assign(session.deployment, { parameters: { ...parameters, rate: work / 1_000n, maxWork: 10n ** 18n } });
+    const { baseClock } = parameters;
+    expect(serving.service.paceOf(program).isMeasured).to.equal(false);
+    const { payer, ledger } = await world.ask(await world.payer(workerOf(serving)), serving.url);
+    const before = serving.ledger.liveSeconds(0n);
     await payer.ask(program, inputs);
-    await refused(payer.ask(program, inputs), 429);
-    await world.players.chain.advance(901);
-    await world.setClock();
-    await payer.ask(program, inputs);
-    expect(serving.ledger.counts().get("signed")).to.equal(2);
+    const counted = serving.ledger.liveSeconds(0n) - before;
+    // Eight times what the execution took: it slept for 20 ms.
+    expect(counted).to.be.within(0.16, 999);
+    expect(paces).to.have.length(1);
+    const [pace] = paces;
+    expect(pace!.isMeasured).to.equal(true);
+    expect(pace!.itemsAMinute).to.be.at.most((baseClock * 30) / 900 / pace!.secondsAnItem + 1e-9);
+    // Many more answers fit than by the slowest execution: two of those would fill half a clock.
+    for (let k = 0; k < 5; k++) await payer.pay((await payer.ask(program, inputs)).digest);
     ledger.end();
     await serving.stop();
   });

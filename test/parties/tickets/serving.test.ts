@@ -53,7 +53,7 @@ describe("answers with signed claims", function () {
     (await at.tickets.depositOf(at.account.address, worker)).free;
 
   itInTime("arePaidByWinners_toTheWei_andNothingTouchesTheChainBefore_alsoAfterKillsAndRestores", async () => {
-    let serving = await world.serve(key, program, honest);
+    let serving = await world.serve(key, program, honest, { maxUnpaid: 1 });
     const { path } = serving;
     const at = await world.payer(serving.at.account.address);
     const payerPath = world.path();

@@ -31,6 +31,7 @@ const settings = {
   oneIn: defaulted("n", "a ticket may win as rarely as once in so many times", whole(1), 100),
   port: defaulted("port", "where answers are asked for", port, 8_700),
   host: defaulted("address", "interface that it listens on", text, "127.0.0.1"),
+  unpaid: defaulted("n", "answers that one payer may hold unpaid, each covered by its deposit", whole(1, 1_000), 16),
   bodyMib: defaulted("n", "MiB of a request, at most", whole(1, 512), 16),
 };
 
@@ -50,6 +51,12 @@ export function serveCommand(output: Output): Command {
           ...{ at, ledger, programs, execute, findSigner },
           price: { face: values.face, oneIn: values.oneIn },
           maxBodyBytes: values.bodyMib * MIB,
+          maxUnpaid: values.unpaid,
+          onPace: (programRoot, { itemsAMinute, secondsAnItem }) => {
+            const isText = programs.specOf(programRoot)?.decoder !== undefined;
+            const what = isText ? "tokens a minute that can be sold" : "items a minute that can be sold";
+            log.info({ programRoot, aMinute: Number(itemsAMinute.toPrecision(2)), secondsAnItem }, what);
+          },
         });
         const failed = (error: unknown): void => log.error({ reason: (error as Error).message }, "a request failed");
         const endpoint = await listen(endpointOf(service, failed), values.port, values.host);

@@ -1,0 +1,219 @@
+import { randomBytes } from "node:crypto";
+import type { Logger } from "../../base/log.ts";
+import { JobProgramError } from "../requester/errors.ts";
+import { requireClaimable } from "../tickets/claimable.ts";
+import { claimBody } from "../tickets/messageSchemas.ts";
+import type { PayerLimits } from "../tickets/payer.ts";
+import type { TicketSession } from "../tickets/ticketSession.ts";
+import type { ApiKey } from "./apiKeys.ts";
+import { ApiError, unfitRequest } from "./errors.ts";
+import type { GatewayLedger, KeptRequest } from "./gatewayLedger.ts";
+import { mostTokens, receiptId, receiptOf, type Receipt, type ReceiptPlace, type Sold } from "./receipt.ts";
+import type { TextRequest } from "./requests.ts";
+import { priceOf, type Sellers } from "./sellers.ts";
+import {
+  blockInputs,
+  clockAt,
+  placeOfTokens,
+  promptOf,
+  sha256,
+  tokensOutput,
+  type Drawing,
+  type Prompt,
+  type TextModel,
+} from "./textModel.ts";
+import { TextWriter } from "./textWriter.ts";
+
+/** A model on offer. */
+export type Offer = { model: TextModel; sellers: Sellers };
+
+export type GatewayOptions = {
+  at: TicketSession;
+  ledger: GatewayLedger;
+  /** The models that are known now, by their names; more may come. */
+  offers: ReadonlyMap<string, Offer>;
+  /** Names of models that may come soon. */
+  awaited?: (name: string) => boolean;
+  limits: PayerLimits;
+  /** Tokens of a block. */
+  block: number;
+  log: Logger;
+  /** Unix seconds. */
+  clock?: () => number;
+};
+
+/** A part of a text. Every part is covered by a checked signature. */
+export type TextPart =
+  { kind: "start"; id: string; created: number } | { kind: "piece"; text: string } | { kind: "end"; receipt: Receipt };
+
+type Asked = { key: ApiKey; request: TextRequest; idempotency: string | undefined; signal: AbortSignal };
+
+/** Sells texts, bought in blocks. */
+export class Gateway {
+  readonly #options: GatewayOptions;
+  /** Requests under way that may come again. */
+  readonly #running = new Map<string, Promise<void>>();
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+  }
+
+  get models(): readonly string[] {
+    return [...this.#options.offers.keys()];
+  }
+
+  /** A receipt of this key as JSON. @throws ApiError */
+  receipt({ owner }: ApiKey, id: string): string {
+    const found = this.#options.ledger.receipt(owner, id);
+    if (found !== undefined) return found;
+    throw new ApiError(404, "invalid_request_error", "no receipt of this key has that id", { reason: "not_found" });
+  }
+
+  /** @throws ApiError for an unknown model */
+  offer(name: string): Offer {
+    const { offers, awaited } = this.#options;
+    const offer = offers.get(name);
+    if (offer !== undefined) return offer;
+    if (awaited?.(name) === true)
+      throw new ApiError(503, "server_error", "the model is compiled still: ask again later", { param: "model" });
+    throw new ApiError(404, "invalid_request_error", `there is no model ${JSON.stringify(name.slice(0, 200))}`, {
+      ...{ param: "model", reason: "model_not_found" },
+    });
+  }
+
+  /**
+   * Makes a text. A request that came before under the same key of idempotency goes on where that ended: no block is
+   * bought twice. An aborted text buys no further block.
+   * @throws ApiError
+   */
+  async *text(asked: Asked): AsyncGenerator<TextPart, void, undefined> {
+    const { key, request, idempotency, signal } = asked;
+    const offer = this.offer(request.model);
+    if (idempotency === undefined) return yield* this.#write(asked, offer);
+    const name = `${key.owner} ${idempotency}`;
+    for (let other; (other = this.#running.get(name)) !== undefined; await aborted(other, signal));
+    let end!: () => void;
+    this.#running.set(name, new Promise<void>((resolve) => (end = resolve)));
+    try {
+      yield* this.#write(asked, offer);
+    } finally {
+      this.#running.delete(name);
+      end();
+    }
+  }
+
+  async *#write(asked: Asked, { model, sellers }: Offer): AsyncGenerator<TextPart, void, undefined> {
+    const { at, ledger, limits, block, log } = this.#options;
+    const { key, request, signal } = asked;
+    const { kept, prompt, drawing, most } = this.#taken(asked, model);
+    const place: ReceiptPlace = { ...at.at, claimLifetime: at.claimLifetime };
+    const blocks = [...kept.blocks];
+    const bought = blocks.reduce((sum, { tokens }) => sum + tokens.length, 0);
+    const price = priceOf(limits);
+    let reserved = BigInt(Math.ceil(Math.max(0, most - bought) / block)) * price;
+    if (!ledger.reserve(key.owner, reserved, key.budget))
+      throw new ApiError(429, "insufficient_quota", "the budget of this key does not have what the text may cost", {
+        reason: "insufficient_quota",
+      });
+    try {
+      const writer = new TextWriter(model, prompt.tokens, request.stops, most);
+      const tokens = [...prompt.tokens];
+      for (let k = 0; writer.finish === undefined; k++) {
+        if (k === blocks.length) {
+          const count = Math.min(block, most - (tokens.length - prompt.tokens.length));
+          const got = await buyBlock({ model, sellers, drawing, signal }, tokens, count);
+          const one = { claim: claimBody(got.claim), signature: got.signature, tokens: got.tokens };
+          // On disk before anything of it is given.
+          ledger.bought(key.owner, kept.number, k, one, got.price, price);
+          reserved -= price;
+          blocks.push(one);
+        }
+        const { tokens: chosen } = blocks[k]!;
+        if (k === 0)
+          yield {
+            kind: "start",
+            id: receiptId(request.kind, at.at, blocks[0]!),
+            created: Number(blocks[0]!.claim.issued),
+          };
+        tokens.push(...chosen);
+        const text = writer.take(chosen);
+        if (text !== "") yield { kind: "piece", text };
+      }
+      const sold: Sold = { model, request, prompt, drawing, most, blocks };
+      const receipt = receiptOf(sold, place);
+      ledger.ended(kept.number, receipt.id, receipt);
+      log.info({ id: receipt.id, model: model.name, key: key.name, ...receipt.usage }, "a text is written");
+      yield { kind: "end", receipt };
+    } finally {
+      ledger.release(key.owner, reserved);
+    }
+  }
+
+  /** The request as it was taken first. */
+  #taken(
+    { key, request, idempotency }: Asked,
+    model: TextModel,
+  ): { kept: KeptRequest; prompt: Prompt; drawing: Drawing; most: number } {
+    const { ledger, clock = () => Date.now() / 1_000, at } = this.#options;
+    const about = { ...request, seed: request.seed?.toString(), files: model.hashes };
+    const fingerprint = sha256(JSON.stringify({ ...about, root: model.program.model.programRoot }));
+    const known = idempotency === undefined ? undefined : ledger.find(key.owner, idempotency);
+    if (known !== undefined && known.fingerprint !== fingerprint)
+      throw new ApiError(422, "invalid_request_error", "another request came before with this Idempotency-Key", {
+        reason: "idempotency_key_reused",
+      });
+    const taken = known?.taken ?? {
+      seed: String(request.seed ?? randomBytes(8).readBigUInt64BE() >> 1n),
+      clock: Math.floor(clock()),
+    };
+    const prompt = promptOf(model, request, clockAt(taken.clock));
+    const most = mostTokens(model, request, prompt);
+    const items = prompt.tokens.length - 1 + most;
+    try {
+      requireClaimable(at.session.deployment.parameters, model.program, items);
+    } catch (cause) {
+      if (!(cause instanceof JobProgramError)) throw cause;
+      const message = `the text is too long for one claim of this deployment: ${cause.message}`;
+      throw unfitRequest("max_tokens", message, "context_length_exceeded", cause);
+    }
+    const kept = known ?? ledger.add(key.owner, idempotency, fingerprint, taken, Math.floor(clock()));
+    const drawing = { temperature: request.temperature, topP: request.topP, seed: BigInt(taken.seed) };
+    return { kept, prompt, drawing, most };
+  }
+}
+
+/** Buys the next tokens of a text. */
+async function buyBlock(
+  of: { model: TextModel; sellers: Sellers; drawing: Drawing; signal: AbortSignal },
+  tokens: readonly number[],
+  count: number,
+) {
+  const { model, sellers, drawing, signal } = of;
+  const place = placeOfTokens(model);
+  const inputs = blockInputs(model, tokens, tokens.length - 1 + count, drawing);
+  const chosenOf = (outputs: readonly Uint8Array[]): number[] => {
+    const all = new BigInt64Array(Uint8Array.from(outputs[place]!).buffer);
+    return Array.from(all.subarray(tokens.length - 1, tokens.length - 1 + count), Number);
+  };
+  const { vocabulary = Infinity } = model.limits;
+  /** A right run repeats the prompt, chooses tokens that there are, and leaves the rest as it was. */
+  const fits = (outputs: readonly Uint8Array[]): boolean => {
+    const chosen = chosenOf(outputs);
+    if (chosen.some((token) => token < 0 || token >= vocabulary)) return false;
+    const right = tokensOutput(model, [...tokens, ...chosen]);
+    return outputs.length === 1 && Buffer.compare(right, outputs[place]!) === 0;
+  };
+  const bought = await sellers.buy(inputs, fits, signal);
+  return { ...bought, tokens: chosenOf(bought.outputs) };
+}
+
+/** Waits for another request, or until this one is aborted. */
+async function aborted(other: Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  let stop = (): void => undefined;
+  const ended = new Promise<void>((resolve) => (stop = () => resolve()));
+  signal.addEventListener("abort", stop, { once: true });
+  await Promise.race([other, ended]);
+  signal.removeEventListener("abort", stop);
+  signal.throwIfAborted();
+}

@@ -1,0 +1,116 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { compile } from "../../src/compiler/compile.ts";
+import { loadModel, type ModelSpec } from "../../src/compiler/wraps/modelSpec.ts";
+import { DECODER } from "../../src/compiler/wraps/wrapDecoder.ts";
+import { knownProgram } from "../../src/dispute/run/execution.ts";
+import { ApiKeys } from "../../src/parties/gateway/apiKeys.ts";
+import { Gateway } from "../../src/parties/gateway/gateway.ts";
+import { GatewayLedger } from "../../src/parties/gateway/gatewayLedger.ts";
+import { serveGateway, type ServerOptions } from "../../src/parties/gateway/server.ts";
+import { Sellers, type SellersOptions } from "../../src/parties/gateway/sellers.ts";
+import { openTextModel, type TextModel } from "../../src/parties/gateway/textModel.ts";
+import { PayerLedger } from "../../src/parties/tickets/payerLedger.ts";
+import type { TicketSession } from "../../src/parties/tickets/ticketSession.ts";
+import { FastExecutors } from "../../src/runs/fastExecutors.ts";
+import type { Execute } from "../../src/runs/execute.ts";
+import { createLogger } from "../../src/base/log.ts";
+import { LLAMA_TINY, llama } from "../models/llama.ts";
+import { FACE, type TicketPlayers } from "./ticketPlayers.ts";
+
+/** A chat template that reads the clock. */
+const TEMPLATE =
+  "{{ bos_token }}{{ strftime_now('%d %b %Y') }}\n{% for message in messages %}{{ message['role'] }}: " +
+  "{{ message['content'] }}\n{% endfor %}{% if add_generation_prompt %}assistant:{% endif %}";
+
+/** A tokenizer for the kit. */
+export const TOKENIZER = new URL("../../test/golden/tokenizers/byteLevelBpe.json", import.meta.url).pathname;
+const VOCABULARY = 400;
+
+/** A small decoder with a tokenizer and a chat template. */
+export type TextKit = { model: TextModel; spec: ModelSpec; executors: FastExecutors; execute: Execute };
+
+/** @param folder Where the files go. */
+export async function textKit(folder: string, options: { slots?: number; greedy?: true } = {}): Promise<TextKit> {
+  const { slots = 96, greedy } = options;
+  const path = join(folder, `words-${slots}.onnx`);
+  writeFileSync(path, llama({ ...LLAMA_TINY, vocabulary: VOCABULARY, positions: 128 }));
+  const config = join(folder, "tokenizer_config.json");
+  writeFileSync(config, JSON.stringify({ bos_token: { content: "" }, chat_template: TEMPLATE }));
+  const spec: ModelSpec = { path, shapes: {}, bind: {}, uint8: [], decoder: { slots, endTokens: [7], greedy } };
+  const loaded = loadModel(spec);
+  const program = knownProgram(compile(loaded.model, { ...spec, run: loaded.run }));
+  const model = await openTextModel("words", program, spec, { tokenizer: TOKENIZER, config });
+  const executors = new FastExecutors({ threads: 1 });
+  return { model, spec, executors, execute: executors.execute };
+}
+
+type GatewayChanges = Partial<Pick<SellersOptions, "share" | "secret" | "publishing" | "execute" | "patienceMs">> &
+  Partial<Pick<ServerOptions, "maxBodyBytes" | "stallMs">> & { keys?: string; block?: number; path?: string };
+
+/** A gateway that runs, with what tests look at. */
+export type RunningGateway = {
+  url: string;
+  sellers: Sellers;
+  ledger: GatewayLedger;
+  payer: PayerLedger;
+  /** What it logs. */
+  log: () => string;
+  close: () => Promise<void>;
+};
+
+/** Starts a gateway that buys from workers. */
+export async function startGateway(
+  world: TicketPlayers,
+  { model, execute }: TextKit,
+  at: TicketSession,
+  urls: readonly string[],
+  changes: GatewayChanges = {},
+): Promise<RunningGateway> {
+  const { keys, block = 16, path = world.path(), maxBodyBytes = 2 ** 20, stallMs, ...more } = changes;
+  const payer = await PayerLedger.open(world.path());
+  const ledger = await GatewayLedger.open(path);
+  const clock = () => Math.floor(Date.now() / 1_000) + world.ahead;
+  let text = "";
+  const log = createLogger("debug", { write: (line) => (text += line) });
+  const limits = { face: FACE, oneIn: 1 };
+  const sellers = new Sellers({
+    ...{ at, ledger: payer, urls, program: model.program, execute, limits, clock, log },
+    ...{ share: 0, secret: Buffer.from("secret"), publishing: "all", ...more },
+  });
+  const offers = new Map([[model.name, { model, sellers }]]);
+  const gateway = new Gateway({ at, ledger, offers, limits, block, log, clock });
+  const options = { gateway, keys: new ApiKeys(keys), log, maxBodyBytes, ...(stallMs !== undefined && { stallMs }) };
+  const server = await serveGateway(options, 0);
+  return {
+    ...{ url: `http://127.0.0.1:${server.port}/v1`, sellers, ledger, payer },
+    log: () => text,
+    close: async () => {
+      await server.close();
+      await sellers.settled();
+      ledger.end();
+      payer.end();
+    },
+  };
+}
+
+/** An execution that chooses another second token in every n-th run. @param first Whether the first run is one. */
+export function lyingEvery(n: number, execute: Execute, { model }: TextModel["program"], first = false): Execute {
+  const { step } = model.program.checkpoints[model.program.outputs[0]!]!;
+  const wordOf = (inputs: readonly Uint8Array[], name: string): number => {
+    const bytes = inputs[model.inputs.findIndex((input) => input.name === name)]!;
+    return Number(new DataView(bytes.buffer, bytes.byteOffset).getBigInt64(0, true));
+  };
+  let runs = first ? n - 1 : 0;
+  // Without blocks: each item is executed by itself.
+  return async (...args) => {
+    const [, inputs] = args;
+    const item = wordOf(inputs, DECODER.index);
+    if (item === 0) runs++;
+    const tensors = await execute(...args);
+    if (runs % n !== 0 || item !== wordOf(inputs, DECODER.promptLength)) return tensors;
+    return tensors.map((tensor, k) =>
+      k === step ? tensor.map((byte, at) => (at === 8 * item ? byte ^ 1 : byte)) : tensor,
+    );
+  };
+}
