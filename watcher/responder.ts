@@ -44,13 +44,13 @@ export class Responder {
    * @param number Tells it apart from the sender's other games on the claim.
    * @throws ContractRevertError
    */
-  async open({ claim }: ClaimRecord, number: number, pick: Pick): Promise<TransactionReceipt> {
-    return this.#session.game.open(claim, number, pick);
+  async open({ claim, windowEnd }: ClaimRecord, number: number, pick: Pick): Promise<TransactionReceipt> {
+    return this.#session.game.open(claim, number, pick, Number(windowEnd));
   }
 
   /**
-   * Sends a move. A step proof is first tried by eth_call: if the chain's verifier disagrees, the bond is not risked
-   * further.
+   * Sends a move. If the chain's verifier disagrees with a step proof, the estimate of the gas fails: the proof is not
+   * sent, and the bond is not risked further.
    * @throws VerifierDisagreesError, ContractRevertError
    */
   async move(
@@ -66,10 +66,9 @@ export class Responder {
       case "pick":
         return contract.pick(packed, move.pick);
       case "prove":
-        await contract.checkProve(packed, claim, move.proof).catch((error: unknown) => {
+        return contract.prove(packed, claim, move.proof).catch((error: unknown) => {
           throw isProofFailure(error) ? disagreement(state.step, move.proof.element, error) : error;
         });
-        return contract.prove(packed, claim, move.proof);
       case "timeout":
         return contract.timeout(packed, key);
       case "concede":

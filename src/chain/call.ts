@@ -27,12 +27,15 @@ export type TransactionSender = {
   readonly address: Address;
   /**
    * Sends a call and waits for its receipt. A reverting call fails before anything is sent.
+   * @param by When the call must be mined, unix seconds: a key of this process sends the most urgent call first, and
+   *   calls without a deadline last.
    * @throws ContractRevertError, TransactionRevertedError, TransactionDroppedError, InsufficientGasFundsError,
    *   RpcUnavailableError; NonceTakenError, TransactionTooLargeError, TransactionRefusedError for a key of this
    *   process, WrongChainError and WalletRefusedError for a wallet
    */
   send<const A extends Abi, Name extends ContractFunctionName<A, Writable>>(
     call: Call<A, Name>,
+    by?: number,
   ): Promise<TransactionReceipt>;
   /**
    * Asks the chain, for free, whether a call would pass.

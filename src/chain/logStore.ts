@@ -67,7 +67,7 @@ function rangesOf(events: readonly { blockNumber: bigint }[]): BlockRange[] {
  *   range, each new log's block is compared with the chain. A known log's block is compared if a later answer lacks the
  *   log.
  *
- * A sync over a few new blocks asks for at most five blocks, more if new logs arrive. The sync makes two requests for
+ * A sync over a few new blocks asks for at most four blocks, more if new logs arrive. The sync makes two requests for
  * logs if the node takes 65 blocks or more in one request. With a limit of 10 blocks the sync makes eight: seven for
  * the overlap, one for the new blocks again.
  */
@@ -163,10 +163,12 @@ export class LogStore<const A extends Abi> {
   }
 
   async #sync(onRead: (read: SyncResult) => void | Promise<void>): Promise<SyncResult> {
-    for (;;) {
+    for (let isDoubtful = this.#isRestored; ;) {
       const head = await this.#latest();
-      // A node that lags shows neither new events nor a reorganisation.
-      if (!(await this.#follows(head))) return this.#result(this.#head ?? head);
+      // A node that lags shows neither new events nor a reorganisation. Whether a longer chain has the last synced
+      // block shows after the reading.
+      const isLonger = head.number > (this.#seen.at(-1)?.number ?? -1n);
+      if ((isDoubtful || !isLonger) && !(await this.#follows(head))) return this.#result(this.#head ?? head);
       const tip = this.#seen.at(-1);
       const next = (tip?.number ?? this.#from - 1n) + 1n;
       const to = this.#endOfRead(next, head.number);
@@ -180,7 +182,8 @@ export class LogStore<const A extends Abi> {
       // head above an old branch would hide that the branch was abandoned, so the last synced block is looked at too.
       const [check, tipNow] = await Promise.all([this.#blockAt(to), tip && this.#blockAt(tip.number)]);
       if (check === undefined) return this.#result(this.#head ?? head);
-      if (check.hash !== end.hash || tipNow?.hash !== tip?.hash) continue;
+      isDoubtful = check.hash !== end.hash || tipNow?.hash !== tip?.hash;
+      if (isDoubtful) continue;
       if (!(await this.#take(logs, next, end, head.number - OVERLAP))) continue;
       if (to >= next) this.#remember({ number: to, hash: end.hash });
       const settled = isHistory ? to : head.number - OVERLAP;

@@ -24,6 +24,14 @@ export const PATIENCE: Patience = { pollingMs: 500, slowMs: 45_000, longestMs: 1
  */
 export const FIRST_RESEND_PART = 2;
 export const LONGEST_RESEND_PART = 3;
+/** While no node answers, the pauses do not double beyond so many pauses between two looks (1 s). */
+export const LONGEST_UNANSWERED = 2;
+/**
+ * All waiting transactions share what was read lately: the account's counts within a part of the pause between two
+ * looks, fees and base fee within a multiple (0.45 s and 1 s). A bad node counts requests, and demands pauses.
+ */
+export const SHARED_PART = 0.9;
+export const FEE_PART = 2;
 /** A call that passed longer ago is tried again, for free, before the next sending: a part of the same time (5 s). */
 export const PASSED_PART = 9;
 /** Transactions that a reorganisation may take back. */

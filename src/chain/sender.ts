@@ -1,42 +1,34 @@
-import { keccak256, size } from "viem";
-import type { Abi, Address, Chain, ContractFunctionName, Hex, LocalAccount } from "viem";
+import type { Abi, Address, Chain, ContractFunctionName, LocalAccount } from "viem";
 import type { PublicClient, TransactionReceipt, Transport } from "viem";
-import {
-  FeeCapError,
-  NonceTakenError,
-  RpcUnavailableError,
-  TransactionDroppedError,
-  TransactionRevertedError,
-  TransactionTooLargeError,
-} from "./errors.ts";
 import { hasRpcError } from "./answers.ts";
 import { calldataOf, type Call, type TransactionSender, type Writable } from "./call.ts";
-import { capped, covering, maxFees, raised, refundedFees } from "./fees.ts";
 import { checkCall } from "./checkCall.ts";
+import { RpcUnavailableError, TransactionDroppedError, TransactionRevertedError } from "./errors.ts";
+import { maxFees, raised, refundedFees } from "./fees.ts";
 import { withMargin } from "./gasLimit.ts";
-import { inTurn } from "../base/inTurn.ts";
+import { Nonces } from "./nonces.ts";
+import { Offers } from "./offers.ts";
+import { pause } from "./pause.ts";
 import {
   PATIENCE,
-  FIRST_RESEND_PART,
+  FEE_PART,
   LONGEST_RESEND_PART,
+  LONGEST_UNANSWERED,
   PASSED_PART,
   RECENT,
   GAP_PART,
   MAX_REFUSALS,
-  NONCE_LOOKS,
-  NONCE_PAUSE_MS,
-  MAX_TIP_FACTOR,
   MAX_RAISES,
   type Patience,
 } from "./resendTimes.ts";
-import { pause } from "./pause.ts";
-import { capIn, refusalIn } from "./refusals.ts";
-import { translateError, translateRefusal } from "./translateError.ts";
 import { isTooCheap, placeOf, receiptOf } from "./sentTransaction.ts";
 import type { SendOutcome, TransactionPlace, Waiting } from "./sentTransaction.ts";
+import { translateError } from "./translateError.ts";
+import { byUrgency } from "./urgency.ts";
 
 /**
- * Sends one account's transactions, one after the other, and waits for each to be mined. Several transactions may wait
+ * Sends one account's transactions, and waits for each to be mined. Calls with a deadline come first, the earliest
+ * deadline first, several at the same time; all others are sent one after the other. Several transactions may wait
  * together, to let one block take moves from many games. If each block took only one move, many sham games would run
  * out an honest player's clocks.
  *
@@ -48,26 +40,20 @@ export class Sender implements TransactionSender {
   readonly #publicClient: PublicClient<Transport, Chain>;
   readonly #account: LocalAccount;
   readonly #patience: Patience;
-  readonly #inTurn = inTurn();
-  /** Nonces of transactions that are waited for. */
-  readonly #awaited = new Set<number>();
-  /** Nonces of given up transactions of this process. The transactions may still be in a pool. */
-  readonly #givenUp = new Set<number>();
-  /** The nonce after the highest nonce with a seen receipt. */
-  #afterMined = 0;
-  /** A nonce taken by another process's transaction, and when this was first seen. */
-  #foreign: { nonce: number; since: number } | undefined;
+  readonly #byUrgency = byUrgency();
+  readonly #nonces: Nonces;
+  readonly #offers: Offers;
   /** A nonce that no transaction had at the last look, while others waited behind it, and when the next look is due. */
   readonly #gap: { seen?: number | undefined; lookAt: number } = { lookAt: 0 };
   /** The latest transactions whose receipts were seen, by nonce: a reorganisation may take them back. */
   readonly #recent = new Map<number, Waiting>();
-  /** The last refusal of a transaction for size, with the time. */
-  #refused: { error: TransactionTooLargeError; at: number } | undefined;
 
   constructor(publicClient: PublicClient<Transport, Chain>, account: LocalAccount, patience: Partial<Patience> = {}) {
     this.#publicClient = publicClient;
     this.#account = account;
     this.#patience = { ...PATIENCE, ...patience };
+    this.#nonces = new Nonces(publicClient, account.address, this.#patience);
+    this.#offers = new Offers(publicClient, account, this.#patience);
   }
 
   get address(): Address {
@@ -76,14 +62,16 @@ export class Sender implements TransactionSender {
 
   /**
    * Sends a call and waits for its receipt. A reverting call fails before anything is sent.
+   * @param by When the call must be mined, unix seconds.
    * @throws ContractRevertError, TransactionRevertedError, TransactionDroppedError, NonceTakenError,
    *   InsufficientGasFundsError, TransactionTooLargeError, TransactionRefusedError, FeeCapError, RpcUnavailableError
    */
   async send<const A extends Abi, Name extends ContractFunctionName<A, Writable>>(
     call: Call<A, Name>,
+    by = Infinity,
   ): Promise<TransactionReceipt> {
     try {
-      const sent = await this.#inTurn(() => this.#submit(call as unknown as Call));
+      const sent = await this.#byUrgency(() => this.#submit(call as unknown as Call), by);
       const receipt = await this.#mined(sent);
       if (receipt.status === "reverted") throw new TransactionRevertedError(call.functionName, receipt.transactionHash);
       return receipt;
@@ -101,131 +89,28 @@ export class Sender implements TransactionSender {
   }
 
   async #submit(call: Call): Promise<Waiting> {
-    // The nonce is read first. After the simulation, a reorganisation or another process with the same key may bring
+    const { address, functionName, value = 0n } = call;
+    // The counts are read first. After the simulation, a reorganisation or another process with the same key may bring
     // this very move into a block. The nonce is then taken, and the node refuses the repeated move free of charge. The
     // contract would refuse the move too, but for the price of the gas.
-    const nonce = await this.#freeNonce(call);
-    const { address, functionName, value = 0n } = call;
+    const counts = await this.#nonces.read();
+    this.#nonces.free(functionName, counts);
     // By its address: with an account that signs, viem would ask for nonce and fees too.
     const estimate = this.#publicClient.estimateContractGas({ ...call, account: this.address });
     // At once: other transactions wait for this one, and at a bad node each request may take seconds.
-    const [estimated, usual] = await Promise.all([estimate, this.#publicClient.estimateFeesPerGas()]);
+    const [estimated, usual] = await Promise.all([estimate, this.#offers.usualFees()]);
     const gas = withMargin(estimated);
     const fees = refundedFees(usual);
     const action = { to: address, data: calldataOf(call), value, gas };
-    const waiting = this.#waiting({ functionName, nonce, action, fees, usual, hashes: [] });
-    await this.#offer(waiting);
-    this.#awaited.add(nonce);
-    return waiting;
-  }
-
-  #waiting(made: Pick<Waiting, "functionName" | "nonce" | "action" | "fees" | "usual" | "hashes">): Waiting {
-    return {
-      ...made,
-      raw: "0x",
-      resend: this.#firstResend(),
-      passedAt: performance.now(),
-      refusals: 0,
-      unclear: undefined,
-    };
-  }
-
-  /**
-   * Returns the first nonce without a mined or awaited transaction.
-   * @throws NonceTakenError while a transaction of an earlier process has the nonce.
-   */
-  async #freeNonce({ functionName }: Call): Promise<number> {
-    let nonce = await this.#count("latest");
-    // A node that lags does not know the latest transactions. After a reorganisation they are no longer there.
-    for (let look = 1; nonce < this.#afterMined && look < NONCE_LOOKS; look++) {
-      await pause(NONCE_PAUSE_MS);
-      nonce = await this.#count("latest");
-    }
-    this.#afterMined = Math.min(this.#afterMined, nonce);
-    for (const old of this.#givenUp) if (old < nonce) this.#givenUp.delete(old);
-    while (this.#awaited.has(nonce)) nonce++;
-    if (this.#givenUp.has(nonce) || (await this.#count("pending")) <= nonce) {
-      this.#foreign = undefined;
-      return nonce;
-    }
-    if (this.#foreign?.nonce !== nonce) this.#foreign = { nonce, since: performance.now() };
-    if (performance.now() - this.#foreign.since >= this.#patience.slowMs) return nonce;
-    throw new NonceTakenError(`${functionName}: a transaction that an earlier process sent waits to be mined`);
-  }
-
-  /** Returns the account's transaction count, in blocks only or including waiting transactions. */
-  #count(blockTag: "latest" | "pending"): Promise<number> {
-    return this.#publicClient.getTransactionCount({ address: this.address, blockTag });
-  }
-
-  /** Signs and sends, with higher fees where a pool asks for more than another transaction has. */
-  async #offer(waiting: Waiting, maxRaises = MAX_RAISES): Promise<void> {
-    const { action, nonce, hashes } = waiting;
-    const chainId = this.#publicClient.chain.id;
-    for (let raises = 0; ; raises++) {
-      const raw = await this.#account.signTransaction({ ...action, ...waiting.fees, nonce, chainId, type: "eip1559" });
-      const hash = keccak256(raw);
-      this.#checkSize(waiting.functionName, size(raw));
-      const outcome = await this.#broadcast(raw, waiting).catch(async (error: unknown) => {
-        if (!(error instanceof FeeCapError)) throw error;
-        // The base fee must be covered: a transaction below it waits.
-        const lower = capped(waiting.fees, action.gas, capIn(error.words), await this.#baseFee());
-        if (lower === undefined) throw error;
-        waiting.fees = lower;
-        return "feeCap" as const;
-      });
-      if (outcome === "feeCap") continue;
-      if (isTooCheap(outcome) && raises < maxRaises) {
-        waiting.fees = raised(maxFees(waiting.fees, waiting.usual));
-        if (outcome === "baseFee") waiting.fees = covering(waiting.fees, await this.#baseFee());
-        continue;
-      }
-      if (isTooCheap(outcome))
-        throw new NonceTakenError(`${waiting.functionName}: another transaction with nonce ${nonce} offers more`);
-      hashes.push(hash);
-      [waiting.raw, waiting.resend, waiting.refusals] = [raw, this.#firstResend(), 0];
-      return;
-    }
-  }
-
-  async #baseFee(): Promise<bigint> {
-    return (await this.#publicClient.getBlock({ blockTag: "latest" })).baseFeePerGas ?? 0n;
-  }
-
-  /**
-   * Only a refused transaction shows a size limit: a node's message about a limit may mean anything, and smaller moves
-   * must go on.
-   * @throws TransactionTooLargeError without asking a node, if the nodes have lately refused a transaction of this
-   *   size or smaller.
-   */
-  #checkSize(functionName: string, bytes: number): void {
-    if (this.#refused === undefined || performance.now() - this.#refused.at >= this.#patience.longestMs) return;
-    const { error } = this.#refused;
-    if (bytes >= error.bytes) throw new TransactionTooLargeError(functionName, bytes, error.limit, { cause: error });
-  }
-
-  /**
-   * Sends signed bytes, for the first time or again.
-   * @returns The outcome. A node that gives no answer may have taken the bytes, and a full pool may take them later:
-   *   this outcome, "unclear", counts as sent.
-   */
-  async #broadcast(raw: Hex, waiting: Waiting): Promise<SendOutcome> {
-    const { functionName } = waiting;
-    waiting.unclear = undefined;
+    const nonce = this.#nonces.take(functionName, counts);
     try {
-      await this.#publicClient.sendRawTransaction({ serializedTransaction: raw });
-      return "taken";
+      const waiting = this.#offers.waiting({ functionName, nonce, action, fees, usual, hashes: [] });
+      await this.#offers.offer(waiting);
+      return waiting;
     } catch (error) {
-      const words = refusalIn(error);
-      if (words === "known") return "taken";
-      if (words === "baseFee" || words === "underpriced" || words === "replacement") return words;
-      // The pool may take the transaction at the next offer.
-      if (words === "poolFull") return "unclear";
-      const refusal = translateRefusal(error, functionName, size(raw));
-      if (refusal instanceof TransactionTooLargeError) this.#refused = { error: refusal, at: performance.now() };
-      if (!(refusal instanceof RpcUnavailableError)) throw refusal;
-      waiting.unclear = refusal;
-      return "unclear";
+      this.#nonces.release(nonce);
+      this.#fill(nonce);
+      throw error;
     }
   }
 
@@ -236,38 +121,53 @@ export class Sender implements TransactionSender {
   async #mined(waiting: Waiting): Promise<TransactionReceipt> {
     const { nonce, functionName } = waiting;
     const { longestMs } = this.#patience;
+    const start = performance.now();
     try {
-      const end = performance.now() + longestMs;
-      let sentAt = performance.now();
+      let sentAt = start;
       let seen: TransactionPlace = "unknown";
+      // Without an answer to the first sending, the same bytes show more quickly than a look whether a pool has them.
+      if (isUnanswered(waiting)) await pause(this.#untilNextLook(waiting));
+      if (isUnanswered(waiting)) await this.#sendAgain(waiting, seen);
+      const end = start + longestMs;
       for (; performance.now() < end && waiting.refusals < MAX_REFUSALS; await pause(this.#untilNextLook(waiting))) {
-        const receipt = await receiptOf(this.#publicClient, waiting);
-        if (receipt !== undefined) {
-          this.#afterMined = Math.max(this.#afterMined, nonce + 1);
+        const found = await this.#look(waiting, start);
+        if (typeof found !== "string") {
+          this.#nonces.mined(nonce);
           this.#recent.set(nonce, waiting);
           this.#recent.delete(nonce - RECENT);
-          return receipt;
+          return found;
         }
-        seen = await placeOf(this.#publicClient, waiting);
-        // Some nodes do not show a transaction before a block includes it.
-        if (seen !== "unknown" && (await this.#replace(waiting, performance.now() - sentAt).catch(() => false)))
-          sentAt = performance.now();
+        seen = found;
+        // Some nodes do not show a transaction before a block includes it. The fee covers the next blocks in any case.
+        const waitedMs = performance.now() - sentAt;
+        const isSlow = seen !== "unknown" && waitedMs >= FEE_PART * this.#patience.pollingMs;
+        if (isSlow && (await this.#offers.replace(waiting, waitedMs).catch(() => false))) sentAt = performance.now();
         await this.#sendAgain(waiting, seen);
         await this.#closeGapBefore(waiting).catch(() => undefined);
       }
-      this.#givenUp.add(nonce);
+      this.#nonces.givenUp(nonce);
       // A transaction still in a pool leaves no gap.
-      if (seen === "nowhere" && this.#isWaitedBehind(nonce)) this.#fill(nonce, waiting);
+      if (seen === "nowhere") this.#fill(nonce, waiting);
       throw (
         (seen === "nowhere" && waiting.unclear) || new TransactionDroppedError(functionName, waiting.hashes.at(-1)!)
       );
     } finally {
-      this.#awaited.delete(nonce);
+      this.#nonces.release(nonce);
     }
   }
 
-  #isWaitedBehind(nonce: number): boolean {
-    return [...this.#awaited].some((other) => other > nonce);
+  /**
+   * Returns the receipt of a waiting transaction, or where the transaction is. The account's counts, which all waiting
+   * transactions share, say whether it is worth asking for the transaction itself.
+   * @param since When the transaction was first sent: earlier counts say nothing.
+   */
+  async #look(waiting: Waiting, since: number): Promise<TransactionReceipt | TransactionPlace> {
+    const counts = await this.#nonces.look(since).catch(() => undefined);
+    if (counts === undefined) return "unknown";
+    const { latest, pending } = counts;
+    if (latest <= waiting.nonce && pending > waiting.nonce && waiting.unclear === undefined) return "pool";
+    const receipt = latest <= waiting.nonce ? undefined : await receiptOf(this.#publicClient, waiting);
+    return receipt ?? placeOf(this.#publicClient, waiting);
   }
 
   /**
@@ -275,30 +175,34 @@ export class Sender implements TransactionSender {
    * it again. The gap is filled only if seen twice: the next new transaction may fill the gap, and a node may lag.
    */
   async #closeGapBefore({ nonce }: Waiting): Promise<void> {
-    if (performance.now() < this.#gap.lookAt || nonce !== Math.min(...this.#awaited)) return;
+    if (performance.now() < this.#gap.lookAt || !this.#nonces.isFirst(nonce)) return;
     this.#gap.lookAt = performance.now() + this.#patience.slowMs / GAP_PART;
-    const [latest, pending] = [await this.#count("latest"), await this.#count("pending")];
+    const { latest, pending } = await this.#nonces.look();
     const seen = latest < nonce && pending <= latest ? latest : undefined;
     if (seen !== undefined && seen === this.#gap.seen) this.#fill(seen);
     this.#gap.seen = seen;
   }
 
   /**
-   * Fills a nonce: transactions with higher nonces cannot be mined before, and clocks may be running. A transaction
-   * removed by a reorganisation is sent again, with the same bytes, if it would pass. Otherwise the account sends
-   * itself an empty transaction. The next new transaction may take the nonce first.
+   * Fills a nonce if others wait behind: transactions with higher nonces cannot be mined before, and clocks may be
+   * running. A transaction removed by a reorganisation is sent again, with the same bytes, if it would pass. Otherwise
+   * the account sends itself an empty transaction. New moves with a deadline take the nonce first.
    * @param earlier The previous transaction with this nonce, now given up.
    */
   #fill(nonce: number, earlier?: Waiting): void {
-    const filling = this.#inTurn(async () => {
-      const isTaken = this.#awaited.has(nonce) || !this.#isWaitedBehind(nonce);
-      if (isTaken || (await this.#count("latest")) > nonce) return;
-      const filler = (earlier === undefined && (await this.#again(nonce))) || (await this.#nothing(nonce, earlier));
-      this.#awaited.add(nonce);
+    const filling = this.#byUrgency(async () => {
+      if (!this.#nonces.takeGap(nonce)) return;
+      let filler: Waiting | undefined;
+      try {
+        if ((await this.#nonces.look(performance.now())).latest > nonce) return;
+        filler = (earlier === undefined && (await this.#again(nonce))) || (await this.#nothing(nonce, earlier));
+      } finally {
+        if (filler === undefined) this.#nonces.release(nonce);
+      }
       // The next nonce may be without a transaction too.
       const next = (): void => void Object.assign(this.#gap, { seen: nonce + 1, lookAt: 0 });
       void this.#mined(filler).then(next, () => undefined);
-    });
+    }, Number.MAX_VALUE);
     filling.catch(() => undefined);
   }
 
@@ -306,8 +210,8 @@ export class Sender implements TransactionSender {
   async #again(nonce: number): Promise<Waiting | undefined> {
     const lost = this.#recent.get(nonce);
     if (lost === undefined || (await this.#failureOf(lost)) !== undefined) return undefined;
-    await this.#broadcast(lost.raw, lost);
-    return { ...this.#waiting({ ...lost, hashes: [...lost.hashes] }), raw: lost.raw };
+    await this.#offers.broadcast(lost.raw, lost);
+    return { ...this.#offers.waiting({ ...lost, hashes: [...lost.hashes] }), raw: lost.raw };
   }
 
   /** Sends nothing to oneself. */
@@ -318,16 +222,11 @@ export class Sender implements TransactionSender {
     const fees = earlier === undefined ? usual : maxFees(raised(earlier.fees), usual);
     // Any earlier transaction with the nonce may be mined instead.
     const hashes = [...(earlier?.hashes ?? [])];
-    const empty = this.#waiting({ functionName: "an empty transaction", nonce, action, fees, usual, hashes });
+    const empty = this.#offers.waiting({ functionName: "an empty transaction", nonce, action, fees, usual, hashes });
     // If this process gave up no transaction with the nonce, a pool that demands more already has a transaction with
     // the nonce.
-    await this.#offer(empty, earlier === undefined ? 0 : MAX_RAISES);
+    await this.#offers.offer(empty, earlier === undefined ? 0 : MAX_RAISES);
     return empty;
-  }
-
-  #firstResend(): Waiting["resend"] {
-    const pauseMs = this.#patience.pollingMs / FIRST_RESEND_PART;
-    return { at: performance.now() + pauseMs, pauseMs };
   }
 
   #untilNextLook({ resend }: Waiting): number {
@@ -350,9 +249,11 @@ export class Sender implements TransactionSender {
     const isAnswered = outcome === "unclear" && hasRpcError(waiting.unclear);
     if ((outcome === "refused" || isAnswered) && seen === "nowhere") waiting.refusals++;
     if (outcome === "taken") waiting.refusals = 0;
-    if (isTooCheap(outcome)) await this.#replace(waiting, Infinity).catch(() => false);
+    if (isTooCheap(outcome)) await this.#offers.replace(waiting, Infinity).catch(() => false);
     // A refused transaction is soon given up: transactions with higher nonces wait behind it.
-    const pauseMs = outcome === "refused" ? pollingMs : Math.min(2 * waiting.resend.pauseMs, longest);
+    // An outage makes the pauses no longer: a clock may be running at its end.
+    const maximum = isUnanswered(waiting) ? Math.min(LONGEST_UNANSWERED * pollingMs, longest) : longest;
+    const pauseMs = outcome === "refused" ? pollingMs : Math.min(2 * waiting.resend.pauseMs, maximum);
     waiting.resend = { at: performance.now() + pauseMs, pauseMs };
   }
 
@@ -362,11 +263,15 @@ export class Sender implements TransactionSender {
     if (seen !== "pool" && performance.now() - passedAt >= this.#patience.slowMs / PASSED_PART) {
       // The state may be another by now, and a transaction that fails costs its gas.
       const failure = await this.#failureOf(waiting);
-      if (failure instanceof RpcUnavailableError) return "unclear";
+      if (failure instanceof RpcUnavailableError) {
+        // Without the cause: no node has refused the bytes.
+        waiting.unclear = new RpcUnavailableError(failure.message);
+        return "unclear";
+      }
       if (failure !== undefined) throw failure;
       waiting.passedAt = performance.now();
     }
-    return this.#broadcast(waiting.raw, waiting);
+    return this.#offers.broadcast(waiting.raw, waiting);
   }
 
   /** Why a transaction would fail now, or why no node says. @returns undefined if it would pass */
@@ -376,24 +281,7 @@ export class Sender implements TransactionSender {
       (error: unknown) => translateError(error, functionName),
     );
   }
-
-  /**
-   * Sends a waiting transaction again, with the same nonce and higher fees, if its own are too low or it waits long.
-   * @returns Whether it did.
-   */
-  async #replace(waiting: Waiting, waitedMs: number): Promise<boolean> {
-    const base = await this.#baseFee();
-    let higher = raised(waiting.fees);
-    if (base <= waiting.fees.maxFeePerGas) {
-      if (waitedMs < this.#patience.slowMs) return false;
-      const usual = await this.#publicClient.estimateFeesPerGas();
-      // The tip has a maximum, to let nobody gain by keeping the transaction out of blocks.
-      if (higher.maxPriorityFeePerGas > MAX_TIP_FACTOR * (usual.maxPriorityFeePerGas + 1n)) return false;
-      higher = maxFees(higher, usual);
-    }
-    const next = { ...waiting, fees: covering(higher, base) };
-    await this.#offer(next);
-    Object.assign(waiting, next);
-    return true;
-  }
 }
+
+/** Whether no node answered the latest sending. */
+const isUnanswered = ({ unclear }: Waiting): boolean => unclear !== undefined && !hasRpcError(unclear);

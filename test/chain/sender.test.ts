@@ -16,15 +16,18 @@ import { TransactionRefusedError, TransactionTooLargeError } from "../../src/cha
 import { translateRefusal } from "../../src/chain/translateError.ts";
 import { Sender } from "../../src/chain/sender.ts";
 import { GWEI, MempoolNode } from "../../testkit/nodes/mempoolNode.ts";
+import { readSigned } from "../../testkit/nodes/poolTransaction.ts";
 import { rejection } from "../../testkit/rejection.ts";
 
 const account = privateKeyToAccount(generatePrivateKey());
 const PATIENCE = { pollingMs: 5, slowMs: 60, longestMs: 150 };
 const FULL = { code: -32_000, message: "txpool is full" };
-/** Of tests that wait for no end of it. */
-const LONG = { pollingMs: 2, slowMs: 20_000, longestMs: 60_000 };
+/** Of tests that wait for no end of it, and for no higher fee. */
+const LONG = { pollingMs: 2, slowMs: 200_000, longestMs: 600_000 };
 /** Of tests in which a node forgets: the call is tried again (slowMs / 9) before a pool is offered it again (/ 3). */
 const FORGETFUL = { ...LONG, slowMs: 900 };
+/** Of tests in which a higher fee is offered soon. */
+const RAISING = { ...LONG, slowMs: 60 };
 const abi = parseAbi(["function move(uint256 number)"]);
 const move = (number: number) => ({ address: zeroAddress, abi, functionName: "move", args: [BigInt(number)] }) as const;
 
@@ -32,8 +35,7 @@ const senderOf = async ({ transport }: { transport: Transport }, patience = PATI
   new Sender(await connect({ transport }, 1), account, patience);
 
 /** Does what a round does: makes a move until the chain says that it is made. */
-async function insist(sender: Sender, number: number): Promise<string[]> {
-  const failures: string[] = [];
+async function insist(sender: Sender, number: number, failures: string[] = []): Promise<string[]> {
   for (;;) {
     try {
       await sender.send(move(number));
@@ -69,28 +71,94 @@ describe("Sender", function () {
     expect(new Set(receipts.map(({ transactionHash }) => transactionHash)).size).to.equal(3);
   });
 
+  it("manyCallsThatWait_theLeastClockIsSentFirst_withoutAHoleInTheNonces_andEachOnce", async function () {
+    const sender = await senderOf(node, LONG);
+    // The first transactions wait for their answers: all that comes after must queue.
+    let open!: () => void;
+    node.gate = new Promise<void>((resolve) => (open = resolve));
+    const begun = [1, 2, 3, 4, 5, 6, 7, 8].map((number) => sender.send(move(number), 500 + number));
+    const usual = [20, 21, 22].map((number) => sender.send(move(number)));
+    const urgent = [
+      [30, 900],
+      [31, 700],
+      [32, 800],
+    ].map(([number, by]) => sender.send(move(number!), by));
+    await sleep(5);
+    open();
+    startMining();
+    await Promise.all([...begun, ...usual, ...urgent]);
+    const place = (number: number): number =>
+      node.mined.findIndex(({ data }) => data === encodeFunctionData(move(number)));
+    const last = Math.max(...[31, 32, 30].map(place));
+    expect([31, 32, 30].map(place)).to.deep.equal([31, 32, 30].map(place).sort((a, b) => a - b));
+    // One call without a deadline may be on its way.
+    expect([21, 22].every((number) => place(number) > last)).to.equal(true);
+    expect(node.mined.map(({ nonce }) => nonce)).to.deep.equal([...Array(14).keys()]);
+    expect(new Set(node.mined.map(({ data }) => data)).size).to.equal(14);
+    expect(made()).to.equal(14);
+  });
+
+  it("callsThatWaitTogether_shareWhatTheyRead", async function () {
+    const sender = await senderOf(node, { ...LONG, pollingMs: 60_000 });
+    const asked = node.calls.length;
+    const sends = [1, 2, 3, 4, 5].map((number) => sender.send(move(number), number));
+    while (node.pool.size < 5) await sleep(1);
+    const methods = node.calls.slice(asked);
+    const count = (method: string): number => methods.filter((one) => one === method).length;
+    expect(count("eth_estimateGas")).to.equal(5);
+    expect(count("eth_maxPriorityFeePerGas")).to.equal(1);
+    expect(node.offers).to.equal(5);
+    for (const send of sends) send.catch(() => undefined);
+  });
+
+  it("refusedCallAmongOthers_leavesNoHole", async function () {
+    const sender = await senderOf(node, LONG);
+    let refusals = 1;
+    node.refuses = () =>
+      refusals-- > 0
+        ? new RpcRequestError({ body: {}, url: "http://node", error: { code: -32_000, message: "oversized data" } })
+        : undefined;
+    const sends = [1, 2, 3].map((number) => sender.send(move(number), number).catch((error: Error) => error));
+    startMining();
+    const results = await Promise.all(sends);
+    expect(results.filter((result) => result instanceof Error)).to.have.length(1);
+    expect(made()).to.be.within(2, 3);
+    expect(node.mined.map(({ nonce }) => nonce)).to.deep.equal([...node.mined.keys()]);
+  });
+
+  it("outageOfAMinute_makesNoLongPauses_theMoveIsSentAgainSoonAfter", async function () {
+    const sender = await senderOf(node, { ...LONG, pollingMs: 5 });
+    let refusals = 40;
+    node.refuses = () => (refusals-- > 0 ? new HttpRequestError({ url: "http://node", status: 503 }) : undefined);
+    startMining();
+    // If the pause doubled each time, the move would take years.
+    await sender.send(move(1), 1);
+    expect(made()).to.equal(1);
+    expect(new Set(node.offered).size).to.equal(1);
+  });
+
   it("tip_isAtFirstWhatAGameReturns_andTheUsualOneIfNoBlockTakesIt", async function () {
-    const tips = async (baseFee: bigint): Promise<bigint> => {
+    const firstTip = async (baseFee: bigint): Promise<bigint> => {
       node.baseFee = baseFee;
-      const sending = (await senderOf(node)).send(move(Number(baseFee)));
+      const sending = (await senderOf(node, LONG)).send(move(Number(baseFee)));
       while (node.pool.size === 0) await sleep(1);
       const { tip } = [...node.pool.values()][0]!;
       node.mine();
       await sending;
       return tip;
     };
-    expect(await tips(8n * GWEI)).to.equal(GWEI);
-    expect(await tips(2n * GWEI)).to.equal(GWEI / 2n);
+    expect(await firstTip(8n * GWEI)).to.equal(GWEI);
+    expect(await firstTip(2n * GWEI)).to.equal(GWEI / 2n);
     // Where a quarter is next to nothing.
-    expect(await tips(10n)).to.equal(GWEI / 100n);
+    expect(await firstTip(10n)).to.equal(GWEI / 100n);
     node.baseFee = GWEI / 10n;
     node.minTip = GWEI;
-    const sending = (await senderOf(node)).send(move(1));
-    while (node.pool.size === 0) await sleep(1);
-    const first = [...node.pool.values()][0]!.tip;
+    const before = node.offered.length;
     startMining();
-    await sending;
-    expect([first, node.mined.at(-1)!.tip]).to.deep.equal([GWEI / 40n, GWEI]);
+    await (await senderOf(node, RAISING)).send(move(1));
+    const offered = await Promise.all(node.offered.slice(before).map(readSigned));
+    const tips = new Set(offered.map(({ tip }) => tip));
+    expect([...tips].slice(0, 2)).to.deep.equal([GWEI / 40n, GWEI]);
     made();
   });
 
@@ -98,14 +166,14 @@ describe("Sender", function () {
     node.baseFee = GWEI / 10n;
     node.limits = { ...node.limits, minTip: GWEI };
     startMining();
-    await (await senderOf(node)).send(move(1));
+    await (await senderOf(node, LONG)).send(move(1));
     const { tip } = node.mined[0]!;
     expect(tip >= GWEI && tip * 8n <= GWEI * 9n + 8n, String(tip)).to.equal(true);
     expect(made()).to.equal(1);
   });
 
   it("transactionThatTheBaseFeeHasOutrun_isSentAgainWithTheSameNonce", async function () {
-    const sender = await senderOf(node);
+    const sender = await senderOf(node, LONG);
     const sending = sender.send(move(1));
     while (node.pool.size === 0) await sleep(1);
     const { hash } = node.pool.get(0)!;
@@ -119,8 +187,9 @@ describe("Sender", function () {
     const sender = new Sender(await connect(node, 1), account, { ...PATIENCE, slowMs: 20 });
     node.isCensored = true;
     startMining();
-    const moves = [insist(sender, 1), insist(sender, 2)];
-    await sleep(5 * PATIENCE.longestMs);
+    const failures: string[][] = [[], []];
+    const moves = failures.map((failed, k) => insist(sender, k + 1, failed));
+    while (failures.some((failed) => failed.length < 3)) await sleep(5);
     expect([...node.pool.keys()]).to.deep.equal([0, 1]);
     for (const { tip } of node.pool.values()) expect(tip <= 5n * GWEI).to.equal(true);
     node.isCensored = false;
@@ -129,7 +198,7 @@ describe("Sender", function () {
   });
 
   it("transactionOfAKilledProcess_isLeftForAWhile_thenReplaced_andNothingIsMadeTwice", async function () {
-    const killed = await senderOf(node);
+    const killed = await senderOf(node, { ...PATIENCE, longestMs: 0 });
     void killed.send(move(1)).catch(() => undefined);
     while (node.pool.size === 0) await sleep(1);
     // The base fee rises; the tip, that a replacement must raise too, stays what it was.
@@ -280,21 +349,26 @@ describe("Sender", function () {
   });
 
   it("transactionThatIsTooLarge_isRefusedWithItsSizeAndTheLimit_andNotOfferedAgainSoon", async function () {
-    const patience = { ...PATIENCE, longestMs: 1_500 };
-    const sender = await senderOf(node, patience);
     node.limits = { ...node.limits, maxBytes: 100 };
-    for (const number of [1, 2]) {
+    const refused = async (sender: Sender, number: number): Promise<void> => {
       const error = await rejection(sender.send(move(number)));
       expect(error).to.be.instanceOf(TransactionTooLargeError);
       expect(error).to.include({ functionName: "move", limit: 100, retryable: false });
       expect(error.message).to.match(/move: a transaction of 1\d\d bytes .* the 100 bytes .* higher limit/);
-    }
+    };
+    const patient = await senderOf(node, LONG);
+    for (const number of [1, 2]) await refused(patient, number);
     expect(node.offers).to.equal(1);
-    // Another node may be there by then.
+    // After the time, another node may be there.
+    const hasty = await senderOf(node, { ...PATIENCE, longestMs: 1 });
+    for (const number of [1, 2]) {
+      await refused(hasty, number);
+      await sleep(2);
+    }
+    expect(node.offers).to.equal(3);
     node.limits = { ...node.limits, maxBytes: 1_000 };
-    await sleep(patience.longestMs);
     startMining();
-    await sender.send(move(1));
+    await insist(hasty, 1);
     expect(made()).to.equal(1);
   });
 

@@ -179,7 +179,9 @@ describe("refute, the command line", function () {
         status: 0,
         output: `job ${jobId}\nprogram ${programRoot}\nstatus open`,
       });
+      const handlers = process.listenerCount("SIGINT");
       const waiting = refute(["result", jobId, "--wait"], env);
+      while (process.listenerCount("SIGINT") === handlers) await new Promise((resolve) => setTimeout(resolve, 20));
       await new Promise((resolve) => setTimeout(resolve, 500));
       process.emit("SIGINT");
       const stopped = await waiting;
@@ -246,6 +248,37 @@ describe("refute, the command line", function () {
       expect(status).to.equal(2);
       expect(output).to.contain("models file").and.contain("shape");
     });
+
+    for (const role of ["worker", "watcher"])
+      it(`${role}_waitsAtItsStartForANode_saysSo_andAStopEndsTheWait`, async function () {
+        const models = join(folder, "models.json");
+        writeFileSync(models, JSON.stringify([{ path: model }]));
+        const own = { ...env, REFUTE_PRIVATE_KEY: await players.workerKey() };
+        /** Starts the role on a node that fails at first, and stops the role after a request. */
+        const play = async (failures: number, stopAt: (method: string, asked: number) => boolean) => {
+          let asked = 0;
+          let stop!: () => void;
+          const isReached = new Promise<void>((resolve) => (stop = resolve));
+          const node = await serveRpc(players.chain.provider, ({ method }, pass) => {
+            if (stopAt(method, ++asked)) stop();
+            if (asked > failures) return pass();
+            return Promise.reject(Object.assign(new Error("upstream request failed"), { code: -32_000 }));
+          });
+          const args = [role, "--models", models, "--interval", "0.02"];
+          const running = refute(args, { ...own, REFUTE_RPC_URL: node.url });
+          await Promise.race([isReached, running]);
+          process.emit("SIGTERM");
+          return running.finally(() => node.close());
+        };
+        // A connection is tried six times: the first one fails, and the second one.
+        const late = await play(10, (method) => method === "eth_getLogs");
+        expect(late.status, late.output).to.equal(0);
+        expect(late.output).to.contain("no answer at the start: waits for one").and.contain("there is an answer");
+        expect(late.output).to.contain(`${role} stops`);
+        const never = await play(Infinity, (_, asked) => asked > 8);
+        expect(never.status, never.output).to.equal(0);
+        expect(never.output).to.contain("no answer at the start").and.not.contain(`${role} starts`);
+      });
 
     it("worker_servesAJob_andStopsAtItsSignal", async function () {
       const models = join(folder, "models.json");

@@ -35,6 +35,19 @@ describe("refute deploy tdx, tdx status, tdx bring and attest --tdx", function (
   };
   type Needs = { device: Hex; needs: { what: string; state: string; until: string }[] };
   const status = () => answerOf<Needs>(["tdx", "status", "--verifier", verifier, "--quote", join(folder, "quote.bin")]);
+  /** Of a node without old states, which shows an error or no code, and with a first block after all events. */
+  const statusOfAPrunedNode = async (isSilent: boolean): Promise<Needs> => {
+    const head = BigInt((await chain.provider.request({ method: "eth_blockNumber" })) as string);
+    const pruned = await serveRpc(chain.provider, ({ method, params = [] }, pass) => {
+      const block = String(params[1]);
+      if (method !== "eth_getCode" || !block.startsWith("0x") || BigInt(block) >= head) return pass();
+      if (isSilent) return Promise.resolve("0x");
+      return Promise.reject(new Error("missing trie node 0x12 (path ) state 0x12 is not available"));
+    });
+    const args = ["tdx", "status", "--verifier", verifier, "--quote", join(folder, "quote.bin")];
+    const env = { ...network, REFUTE_RPC_URL: pruned.url };
+    return answerOf<Needs>([...args, "--from-block", String(head)], env).finally(() => pruned.close());
+  };
   const bring = async (name: string, fields: Parameters<typeof collateralFile>[1]): Promise<string[]> => {
     const file = join(folder, name);
     writeFileSync(file, collateralFile(pki, fields));
@@ -108,6 +121,11 @@ describe("refute deploy tdx, tdx status, tdx bring and attest --tdx", function (
       ["TCB info 17", "current"],
       ["identity of the enclave 17", "current"],
     ]);
+    await chain.provider.request({ method: "hardhat_mine", params: ["0x100", "0x1"] });
+    for (const isSilent of [false, true]) {
+      const { needs } = await statusOfAPrunedNode(isSilent);
+      expect(needs, `silent: ${isSilent}`).to.deep.equal((await status()).needs);
+    }
     expect(await reason()).to.equal("noDevice");
     const refused = await refute(["account", "stake", "1"], network);
     expect(refused.status).to.equal(1);

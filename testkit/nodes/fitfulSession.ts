@@ -24,9 +24,9 @@ export function fitfulSession(session: Session, isAway: (moment: Moment) => bool
   const fitful: TransactionSender = {
     address: sender.address,
     check: (call) => (isAway("read") ? fail() : sender.check(call)),
-    send: async (call) => {
+    send: async (call, by) => {
       if (isAway("before a transaction")) return fail();
-      const receipt = await sender.send(call);
+      const receipt = await sender.send(call, by);
       return isAway("after a transaction") ? fail() : receipt;
     },
   };

@@ -41,6 +41,10 @@ export class MempoolNode {
   refuses: () => Error | undefined = () => undefined;
   /** The calls of moves that others have made. */
   readonly madeByOthers = new Set<Hex>();
+  /** The methods of all requests, oldest first. */
+  readonly calls: string[] = [];
+  /** Estimates of gas wait for the gate. */
+  gate: Promise<unknown> | undefined;
   /** Transactions are taken, but the answer is lost. */
   losesAnswers = false;
   readonly mined: (Pooled & { reverted: boolean })[] = [];
@@ -85,6 +89,7 @@ export class MempoolNode {
   }
 
   async #answer({ method, params = [] }: Request): Promise<unknown> {
+    this.calls.push(method);
     await new Promise((resolve) => setImmediate(resolve));
     switch (method) {
       case "eth_chainId":
@@ -102,6 +107,7 @@ export class MempoolNode {
           transactions: [],
         };
       case "eth_estimateGas":
+        await this.gate;
         if (this.#isMade((params[0] as { data: Hex }).data)) throw new Refusal(3, "execution reverted: StaleState");
         return "0x5208";
       case "eth_sendRawTransaction": {

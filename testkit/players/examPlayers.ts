@@ -121,11 +121,11 @@ export class ExamPlayers {
       await chain.advance(600);
       await new Promise((resolve) => setTimeout(resolve, 150));
     };
-    for (let k = 0; k < 60 && (await claimContracts.game.claimGames(claimId)).open > 0n; k++) await step();
+    for (let k = 0; k < 1_000 && (await claimContracts.game.claimGames(claimId)).open > 0n; k++) await step();
     const left = windowEnd - (await chain.now());
     if (left > 0n) await chain.advance(Number(left));
     const { address } = claimContracts.sender;
-    for (let k = 0; k < 60 && (await reader.pledgeOf(address)).claims > 0n; k++) await step();
+    for (let k = 0; k < 1_000 && (await reader.pledgeOf(address)).claims > 0n; k++) await step();
   }
 
   /** Starts a worker that answers games about results, and makes undisputed claims final. */

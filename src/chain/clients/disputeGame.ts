@@ -1,6 +1,8 @@
 import type { Address, Hex, TransactionReceipt } from "viem";
 import { disputeGameAbi } from "../abi/disputeGame.ts";
 import type { Claim, ClaimKey, PackedState, Pick, StepProof } from "../structs.ts";
+import { clockEnd } from "../market/clock.ts";
+import { unpackState } from "../market/state.ts";
 import type { Access, ReadAccess } from "./access.ts";
 
 type Contract = { address: Address; abi: typeof disputeGameAbi };
@@ -43,7 +45,7 @@ class DisputeGameReader {
  *
  * Every move throws ContractRevertError `StaleState` if the game is in another state, `ClaimDead` if the claim was
  * refuted in another game, and `WrongClaim` if the brought claim is not the game's claim. A move in turn also throws
- * `NotTurnOf` and `ClockExpired`.
+ * `NotTurnOf` and `ClockExpired`. Moves in turn and openings are sent before all else, the least time left first.
  */
 export class DisputeGame extends DisputeGameReader {
   readonly #sender: Access["sender"];
@@ -56,10 +58,11 @@ export class DisputeGame extends DisputeGameReader {
   /**
    * Opens a game at a node of the claim. The bond is taken from the sender's credit.
    * @param number Distinguishes the sender's games on the claim: below 2^32.
+   * @param by The end of the claim's window, unix seconds.
    * @throws ContractRevertError `GameExists`, `WindowClosed`, `InsufficientCredit`, and the errors of `pick`
    */
-  open(claim: Claim, number: number, pick: Pick): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "open", args: [claim, number, pick] });
+  open(claim: Claim, number: number, pick: Pick, by?: number): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "open", args: [claim, number, pick] }, by);
   }
 
   /**
@@ -68,7 +71,7 @@ export class DisputeGame extends DisputeGameReader {
    * @throws ContractRevertError `NotTheNode`, `WrongDataLength`, `PaddingNotZero`, `NothingToReveal`, `NotPlainAccount`
    */
   reveal(state: PackedState, data: Hex): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "reveal", args: [state, data] });
+    return this.#sender.send({ ...this.contract, functionName: "reveal", args: [state, data] }, endOf(state));
   }
 
   /**
@@ -82,7 +85,7 @@ export class DisputeGame extends DisputeGameReader {
    */
   expand(state: PackedState, content: Hex, children: Hex, siblings: readonly Hex[]): Promise<TransactionReceipt> {
     const args = [state, content, children, siblings] as const;
-    return this.#sender.send({ ...this.contract, functionName: "expand", args });
+    return this.#sender.send({ ...this.contract, functionName: "expand", args }, endOf(state));
   }
 
   /**
@@ -91,7 +94,7 @@ export class DisputeGame extends DisputeGameReader {
    *   `PickNotBelowNode`, `PickPastWidth`, `WrongPathLength`, `WrongProgram`, `CheckpointNotProven`, `StepNotProven`
    */
   pick(state: PackedState, pick: Pick): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "pick", args: [state, pick] });
+    return this.#sender.send({ ...this.contract, functionName: "pick", args: [state, pick] }, endOf(state));
   }
 
   /**
@@ -100,12 +103,8 @@ export class DisputeGame extends DisputeGameReader {
    *   for proofs that do not hold
    */
   prove(state: PackedState, claim: Claim, proof: StepProof): Promise<TransactionReceipt> {
-    return this.#sender.send(this.#proveCall(state, claim, proof));
-  }
-
-  /** Asks the chain, free of charge, whether `prove` would pass. @throws what `prove` throws */
-  checkProve(state: PackedState, claim: Claim, proof: StepProof): Promise<void> {
-    return this.#sender.check(this.#proveCall(state, claim, proof));
+    const args = [state, claim, proof] as const;
+    return this.#sender.send({ ...this.contract, functionName: "prove", args }, endOf(state));
   }
 
   /** Gives a game up. Either party may. @throws ContractRevertError `NotAParty` */
@@ -135,8 +134,7 @@ export class DisputeGame extends DisputeGameReader {
   collect(key: ClaimKey): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "collect", args: [key] });
   }
-
-  #proveCall(state: PackedState, claim: Claim, proof: StepProof) {
-    return { ...this.contract, functionName: "prove", args: [state, claim, proof] } as const;
-  }
 }
+
+/** When the clock runs out for a move in a state. */
+const endOf = (state: PackedState): number => clockEnd(unpackState(state));

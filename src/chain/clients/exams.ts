@@ -47,9 +47,11 @@ export class ExamsReader {
   /**
    * Whether a block is the last exam with a number, or the next exam: the first candidate of the last 256 blocks that
    * is far enough from the last exam. Later candidates are no exams.
+   * @param at The block of which this is asked; the head's if absent.
    */
-  isExam(gridBlock: bigint): Promise<boolean> {
-    return this.publicClient.readContract({ ...this.contract, functionName: "isExam", args: [gridBlock] });
+  isExam(gridBlock: bigint, at?: bigint): Promise<boolean> {
+    const call = { ...this.contract, functionName: "isExam", args: [gridBlock] } as const;
+    return this.publicClient.readContract(at === undefined ? call : { ...call, blockNumber: at });
   }
 
   /** Whether a worker sat an exam like this, among the last 16. */

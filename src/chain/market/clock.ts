@@ -20,11 +20,11 @@ export function lastSecondOf(
   return (deadline > opensUntil ? deadline : opensUntil) + BigInt(window + 2 * clock);
 }
 
+type Clocks = { turn: Side; workerSeconds: number; challengerSeconds: number; since: number };
+
+/** Returns when the time of the side to move runs out, unix seconds. */
+export const clockEnd = (state: Clocks): number =>
+  state.since + (state.turn === Side.worker ? state.workerSeconds : state.challengerSeconds);
+
 /** Returns the seconds by which the side to move has exceeded its time; negative or zero while time remains. */
-export function overtime(
-  state: { turn: Side; workerSeconds: number; challengerSeconds: number; since: number },
-  now: bigint,
-): number {
-  const left = state.turn === Side.worker ? state.workerSeconds : state.challengerSeconds;
-  return Number(now) - state.since - left;
-}
+export const overtime = (state: Clocks, now: bigint): number => Number(now) - clockEnd(state);

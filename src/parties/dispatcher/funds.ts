@@ -50,8 +50,11 @@ export function metered(session: Session, onReceipt: (receipt: TransactionReceip
   const { sender, publicClient, deployment } = session;
   const counted: TransactionSender = {
     address: sender.address,
-    send: async <const A extends Abi, Name extends ContractFunctionName<A, Writable>>(call: Call<A, Name>) => {
-      const receipt = await sender.send(call);
+    send: async <const A extends Abi, Name extends ContractFunctionName<A, Writable>>(
+      call: Call<A, Name>,
+      by?: number,
+    ) => {
+      const receipt = await sender.send(call, by);
       onReceipt(receipt);
       return receipt;
     },

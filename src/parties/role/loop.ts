@@ -20,7 +20,7 @@ export type LoopOptions = {
  * The longest pause after failures in a row, unless rounds are further apart anyhow. A round that finds no node makes
  * few requests, and a game's clock may be running: of 90 seconds, an outage of a minute leaves 30.
  */
-const MAX_BACKOFF_MS = 2_000;
+const MAX_BACKOFF_MS = 1_000;
 
 /**
  * Runs rounds until the signal. A failing round is logged and tried again, ever more slowly: a loop that guards money

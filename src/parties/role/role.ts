@@ -112,6 +112,12 @@ type RoleRounds = {
 /** Number of rounds between two reads of the account's funds, if a new block exists. */
 const FUNDS_ROUNDS = 3;
 
+/**
+ * While less time is left in a game in which the account must move, seconds, the account's money and code are not read
+ * again: a bad node counts requests, and demands pauses, which the move cannot afford.
+ */
+const SHORT_CLOCK = 60;
+
 /** Returns the log fields of an event's transaction. */
 const transactionFields = (receipt: TransactionReceipt | undefined): object =>
   receipt === undefined ? {} : { transactionHash: receipt.transactionHash, gas: Number(receipt.gasUsed) };
@@ -142,6 +148,8 @@ export class Role<E extends RoleEvent> {
   /** The last round in which the account's money was read. */
   #funds = { round: -Infinity, blockNumber: -1n };
   #rounds = 0;
+  /** The least time left in a game in which the account must move, seconds. */
+  #minClock = Infinity;
   #hasRead = false;
   readonly #head = new HeadAge();
   readonly #reports = new Reports();
@@ -296,10 +304,12 @@ export class Role<E extends RoleEvent> {
   /**
    * Returns true if the account is plain. A delegation may appear at any time: anybody with an authorisation signed by
    * the key, including an authorisation for chain 0, valid on every chain, can have the delegation mined. The code is
-   * read once per block.
+   * read once per block, and not while a clock is short.
    */
   async #isPlain({ blockNumber }: Snapshot, purpose: string): Promise<boolean> {
-    if (this.#account?.blockNumber === blockNumber) return this.#account.isPlain;
+    const known = this.#account;
+    if (known?.blockNumber === blockNumber || (known?.isPlain === true && this.#minClock < SHORT_CLOCK))
+      return known.isPlain;
     const problem = await accountProblem(this.#options.session);
     const isPlain = problem === undefined;
     this.#account = { blockNumber, isPlain };
@@ -328,6 +338,7 @@ export class Role<E extends RoleEvent> {
     const all = snapshots.map(({ history, now }) => playFigures(history, session.sender.address, now));
     const sum = (key: "openClaims" | "openGames"): number => all.reduce((total, one) => total + (one[key] ?? 0), 0);
     const minClock = Math.min(...all.map((one) => one.minClock ?? Infinity));
+    this.#minClock = minClock;
     this.meter.figures({ openClaims: sum("openClaims"), openGames: sum("openGames"), minClock });
     const [snapshot] = snapshots;
     if (clock === undefined || snapshot === undefined) return;
@@ -353,6 +364,7 @@ export class Role<E extends RoleEvent> {
   #areFundsDue({ blockNumber }: Snapshot): boolean {
     const round = this.#rounds++;
     if (round < this.#funds.round + FUNDS_ROUNDS || blockNumber === this.#funds.blockNumber) return false;
+    if (this.#minClock < SHORT_CLOCK && this.#funds.blockNumber >= 0n) return false;
     this.#funds = { round, blockNumber };
     return true;
   }

@@ -93,7 +93,8 @@ export class Examinations {
     const after = this.#exam === this.#numbered ? this.#seen : this.#exam! - 1n;
     const oldest = after < newest - KNOWN_BLOCKS ? newest - KNOWN_BLOCKS : after;
     for (let block = newest; block > oldest && block > 0n; block -= gridBlocks)
-      if (await exams.isExam(block)) {
+      // All of one head: among blocks that pass meanwhile, the exam may be the block that was asked for too early.
+      if (await exams.isExam(block, head)) {
         this.#exam = block + KNOWN_BLOCKS > head ? block : await this.#candidate(block, newest);
         break;
       }

@@ -275,7 +275,7 @@ describe("postJob and waitForResult", function () {
     await requester.market.finalise(claim);
     await players().chain.advance(8 * 86_400);
     await requester.market.reclaim(claim);
-    const error = await rejection(waitForResult(requester, jobId, { signal: AbortSignal.timeout(5_000) }));
+    const error = await rejection(waitForResult(requester, jobId, { signal: AbortSignal.timeout(100_000) }));
     expect(error).to.be.instanceOf(JobClosedError);
     expect(error.message).to.match(/not delivered in time, and its fee was returned/);
   });

@@ -42,6 +42,17 @@ describe("items that a worker streams", () => {
     server?.close();
   });
 
+  /** Follows the job. Resolves when the publisher has answered, and sends all that comes. */
+  async function connected(): Promise<{ items: Promise<StreamedItem[]> }> {
+    const { fetch } = globalThis;
+    let items!: Promise<StreamedItem[]>;
+    await new Promise<void>((resolve) => {
+      globalThis.fetch = (...of) => fetch(...of).finally(resolve);
+      items = all(url);
+    }).finally(() => (globalThis.fetch = fetch));
+    return { items };
+  }
+
   /** Executes the job. @param after Called after each item. */
   const run = (after: (item: number) => Promise<unknown> = () => Promise.resolve()) => {
     let item = 0;
@@ -68,17 +79,14 @@ describe("items that a worker streams", () => {
       expected.push([item, outputs.map((k) => executed.tensor(checkpoints[k]!.step).slice())]);
       take(job, item, executed);
     };
-    const early = all(url);
-    let late: Promise<StreamedItem[]> | undefined;
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    const early = await connected();
+    let late: Awaited<ReturnType<typeof connected>> | undefined;
     await run(async (item) => {
-      if (item !== 2) return;
-      late = all(url);
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      if (item === 2) late = await connected();
     });
     const plain = (items: StreamedItem[]) => items.map(({ item, outputs }) => [item, [...outputs.values()]]);
-    expect(plain(await early)).to.deep.equal(expected);
-    expect(plain(await late!)).to.deep.equal(expected.slice(2));
+    expect(plain(await early.items)).to.deep.equal(expected);
+    expect(plain(await late!.items)).to.deep.equal(expected.slice(2));
     expect(expected).to.have.length(ITEMS);
   });
 

@@ -127,7 +127,7 @@ describe("a worker or a payer that is killed", function () {
     await world.players.chain.advance(2_000);
     await world.setClock();
     const following = world.follow(all[0]!, program, honest);
-    for (let k = 0; k < 400 && (await open()); k++) await new Promise((resolve) => setTimeout(resolve, 25));
+    for (let k = 0; k < 4_000 && (await open()); k++) await new Promise((resolve) => setTimeout(resolve, 25));
     await following.stop();
   }
 });

@@ -33,7 +33,7 @@ const inputsOf = (items = 1): RunInputs =>
 
 /** Brings winners to their money. */
 async function settle({ cashier, ledger }: Serving): Promise<void> {
-  for (let k = 0; k < 200 && ledger.winners().length > 0; k++) {
+  for (let k = 0; k < 4_000 && ledger.winners().length > 0; k++) {
     await cashier.round();
     await new Promise((resolve) => setTimeout(resolve, 25));
   }

@@ -32,14 +32,14 @@ describe("a worker with a dongle", function () {
     /** Waits until the worker has so many reports, while the chain goes on. */
     const reports = async (count: number): Promise<void> => {
       for (let k = 0; attested().length < count; k++) {
-        if (k > 200) throw new Error(`${attested().length} reports: ${health.problem("renewal")?.reason}`);
+        if (k > 1_000) throw new Error(`${attested().length} reports: ${health.problem("renewal")?.reason}`);
         await later(20);
       }
     };
     const attested = () => running.inbox.all.filter(({ kind }) => kind === "attested");
     const renewal = async (reason: string): Promise<void> => {
       for (let k = 0; health.problem("renewal")?.reason.includes(reason) !== true; k++) {
-        if (k > 200) throw new Error(`renewal: ${health.problem("renewal")?.reason}`);
+        if (k > 1_000) throw new Error(`renewal: ${health.problem("renewal")?.reason}`);
         await later(20);
       }
     };
@@ -59,7 +59,7 @@ describe("a worker with a dongle", function () {
     // In steps of a tenth of the lifetime, over four of them.
     for (let tenth = 0; tenth < 40; tenth++) {
       await later(lifetime / 10);
-      for (let k = 0; k < 5 && worker.attested().length < Math.floor(tenth / 7); k++) await later(20);
+      for (let k = 0; k < 1_000 && worker.attested().length < Math.floor(tenth / 7); k++) await later(20);
       expect(await provisioning.isLive(sender.address), `${tenth} tenths`).to.equal(true);
     }
     expect(worker.attested().length).to.be.within(5, 9);

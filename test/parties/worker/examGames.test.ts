@@ -91,7 +91,7 @@ describe("a worker that plays the games about its exams", function () {
     const { provider } = exams.players.chain;
     await provider.request({ method: "hardhat_mine", params: ["0x50"] });
     const worker = await play(examinee);
-    for (let k = 0; k < 200 && (await contract.lastExam()).number === 0; k++)
+    for (let k = 0; k < 3_000 && (await contract.lastExam()).number === 0; k++)
       await new Promise((resolve) => setTimeout(resolve, 20));
     await worker.stop();
     expect(await contract.lastExam()).to.deep.equal({ number: 1, gridBlock: exam });
@@ -107,7 +107,7 @@ describe("a worker that plays the games about its exams", function () {
     const { address } = examinee.session.sender;
     await provider.request({ method: "hardhat_setBalance", params: [address, "0x1"] });
     const says = (): string => worker.health.problem("examGames")?.reason ?? "";
-    for (let k = 0; k < 200 && !says().includes("pays: "); k++) {
+    for (let k = 0; k < 3_000 && !says().includes("pays: "); k++) {
       if (k % 10 === 9) await exams.players.chain.advance(20);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

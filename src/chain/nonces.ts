@@ -1,0 +1,121 @@
+import type { Address, PublicClient } from "viem";
+import { NonceTakenError } from "./errors.ts";
+import { pause } from "./pause.ts";
+import { NONCE_LOOKS, NONCE_PAUSE_MS, RECENT, SHARED_PART, type Patience } from "./resendTimes.ts";
+import { sharedRead } from "./sharedRead.ts";
+
+/** An account's transaction counts: in blocks only, and including waiting transactions. */
+export type Counts = { latest: number; pending: number };
+
+/**
+ * One account's nonces. A nonce is used again until a transaction with the nonce is mined. Each nonce belongs to one
+ * waiting transaction at most.
+ */
+export class Nonces {
+  readonly #patience: Patience;
+  readonly #counts: (notBefore: number) => Promise<Counts>;
+  /** Nonces of transactions that are waited for, or about to be sent. */
+  readonly #awaited = new Set<number>();
+  /** Nonces of given up transactions of this process. The transactions may still be in a pool. */
+  readonly #givenUp = new Set<number>();
+  /** Nonces of this process's latest transactions with a seen receipt. */
+  readonly #mined = new Set<number>();
+  /** The nonce after the highest nonce with a seen receipt, and when a receipt was last seen. */
+  #afterMined = 0;
+  #minedAt = 0;
+  /** A nonce taken by another process's transaction, and when this was first seen. */
+  #foreign: { nonce: number; since: number } | undefined;
+
+  constructor(client: Pick<PublicClient, "getTransactionCount">, address: Address, patience: Patience) {
+    this.#patience = patience;
+    const count = (blockTag: "latest" | "pending"): Promise<number> =>
+      client.getTransactionCount({ address, blockTag });
+    this.#counts = sharedRead(async () => {
+      const [latest, pending] = await Promise.all([count("latest"), count("pending")]);
+      return { latest, pending };
+    });
+  }
+
+  /**
+   * Reads the counts. Those who ask at about the same time share an answer.
+   * @param notBefore The answer must not have been asked for earlier; milliseconds of `performance.now`.
+   * @throws the client's errors
+   */
+  look(notBefore = 0): Promise<Counts> {
+    const soon = performance.now() - this.#patience.pollingMs * SHARED_PART;
+    return this.#counts(Math.max(notBefore, soon, this.#minedAt));
+  }
+
+  /** Reads the counts before a call is simulated. `take` needs them afterwards. @throws the client's errors */
+  async read(): Promise<Counts> {
+    let counts = await this.look();
+    // A node that lags does not know the latest transactions. After a reorganisation they are no longer there.
+    for (let look = 1; counts.latest < this.#afterMined && look < NONCE_LOOKS; look++) {
+      await pause(NONCE_PAUSE_MS);
+      counts = await this.look(performance.now());
+    }
+    const { latest } = counts;
+    this.#afterMined = Math.min(this.#afterMined, latest);
+    for (const nonce of this.#mined) if (nonce >= latest) this.#mined.delete(nonce);
+    for (const nonce of this.#givenUp) if (nonce < latest) this.#givenUp.delete(nonce);
+    return counts;
+  }
+
+  /**
+   * Returns the first nonce without a mined or awaited transaction.
+   * @param name The call's name, for the error.
+   * @throws NonceTakenError while a transaction of an earlier process has the nonce.
+   */
+  free(name: string, { latest, pending }: Counts): number {
+    let nonce = latest;
+    while (this.#awaited.has(nonce) || this.#mined.has(nonce)) nonce++;
+    if (this.#givenUp.has(nonce) || pending <= nonce) {
+      this.#foreign = undefined;
+      return nonce;
+    }
+    if (this.#foreign?.nonce !== nonce) this.#foreign = { nonce, since: performance.now() };
+    if (performance.now() - this.#foreign.since >= this.#patience.slowMs) return nonce;
+    throw new NonceTakenError(`${name}: a transaction that an earlier process sent waits to be mined`);
+  }
+
+  /** Takes the free nonce: until its release, no other transaction gets the nonce. @throws as `free` */
+  take(name: string, counts: Counts): number {
+    const nonce = this.free(name, counts);
+    this.#awaited.add(nonce);
+    return nonce;
+  }
+
+  /** Takes a nonce for which transactions with higher nonces wait. @returns Whether the nonce was taken. */
+  takeGap(nonce: number): boolean {
+    if (this.#awaited.has(nonce) || !this.isWaitedBehind(nonce)) return false;
+    this.#awaited.add(nonce);
+    return true;
+  }
+
+  /** Releases a nonce. */
+  release(nonce: number): void {
+    this.#awaited.delete(nonce);
+  }
+
+  /** Takes note of a seen receipt. */
+  mined(nonce: number): void {
+    this.#afterMined = Math.max(this.#afterMined, nonce + 1);
+    this.#minedAt = performance.now();
+    this.#mined.add(nonce);
+    this.#mined.delete(nonce - RECENT);
+  }
+
+  /** Takes note of a transaction that is given up: the nonce may be taken although a pool has the transaction. */
+  givenUp(nonce: number): void {
+    this.#givenUp.add(nonce);
+  }
+
+  /** Whether a nonce is the lowest awaited nonce. */
+  isFirst(nonce: number): boolean {
+    return nonce === Math.min(...this.#awaited);
+  }
+
+  isWaitedBehind(nonce: number): boolean {
+    return [...this.#awaited].some((other) => other > nonce);
+  }
+}
