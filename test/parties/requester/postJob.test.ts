@@ -216,7 +216,7 @@ describe("postJob and waitForResult", function () {
   });
 
   it("termsByWhichNothingArrives_areRefusedBeforeAnythingIsSent", async function () {
-    const [{ count }] = readHeader(program.commitment.header).outputs as [{ count: number }];
+    const { count } = readHeader(program.commitment.header).outputs[0]!;
     const refusal = async (terms: object): Promise<string> => {
       const error = await rejection(players().post(program, [mlpInput(1)], terms));
       expect(error).to.be.instanceOf(JobTermsError);
