@@ -2,6 +2,7 @@ import { createPublicClient, defineChain, type Chain, type PublicClient, type Tr
 import { NoNodeError, WrongChainError } from "./errors.ts";
 import { httpNode } from "./node.ts";
 import { Nodes, type RpcFailure } from "./nodes.ts";
+import { plainReads } from "./plainReads.ts";
 import { quickLogs } from "./quickLogs.ts";
 import { translateError } from "./translateError.ts";
 
@@ -36,5 +37,5 @@ export async function connect(
   await nodes.check().catch((error: unknown) => {
     throw translateError(error, "connecting");
   });
-  return createPublicClient({ chain, transport: nodes.transport, cacheTime: 0 }).extend(quickLogs);
+  return createPublicClient({ chain, transport: nodes.transport, cacheTime: 0 }).extend(quickLogs).extend(plainReads);
 }

@@ -54,7 +54,9 @@ export function isUnavailable(error: unknown): boolean {
 
 /** Whether the result of a call is none that a contract of Refute gives. */
 export const isGarbled = (error: unknown): boolean =>
-  error instanceof BaseError && error.walk((e) => GARBLED.test((e as Error | null)?.name ?? "")) !== null;
+  error instanceof RpcUnavailableError
+    ? isGarbled(error.cause)
+    : error instanceof BaseError && error.walk((e) => GARBLED.test((e as Error | null)?.name ?? "")) !== null;
 const GARBLED =
   /^(ContractFunctionZeroData|AbiDecoding\w*|PositionOutOfBounds|InvalidBytesBoolean|SliceOffsetOutOfBounds)Error$/;
 

@@ -14,7 +14,7 @@ import { filesByName, missingInput, onlyFile } from "./inputs.ts";
 
 /** The maximum bytes of an input: those of a tensor. */
 const MAX_INPUT_BYTES = 2 ** 29;
-const KINDS = ".npy, .pb, .json, or its bytes";
+const KINDS = ".npy, .pb, .json or, for plain bytes, .bin";
 
 /** A job's input: a tensor, or bytes from a file without type and shape. */
 type JobInput = { path: string } & ({ tensor: TensorData } | { bytes: Uint8Array });
@@ -25,8 +25,8 @@ type JobInput = { path: string } & ({ tensor: TensorData } | { bytes: Uint8Array
 type JobInputs = ReadonlyMap<string, readonly JobInput[]>;
 
 /**
- * Reads all inputs of a job. A file whose name ends in .npy, .pb or .json is a tensor, any other file holds the input's
- * bytes: little-endian, row-major. An input that each item has separately takes several files, or a folder with files
+ * Reads all inputs of a job. A file whose name ends in .npy, .pb or .json is a tensor, a file named .bin holds the
+ * input's bytes: little-endian, row-major. Other files are refused: any file of the right length would be paid for. An input that each item has separately takes several files, or a folder with files
  * in name order.
  * @param hasParts True if items are computed in parts: carried state then also takes a file per part.
  * @param drawn Inputs that may be left out, because they are drawn for each item.
@@ -99,6 +99,9 @@ const { compare: byName } = new Intl.Collator("en", { numeric: true });
 
 function jobInput(input: ValueInfo, path: string): JobInput {
   if (isTensorFile(path)) return { path, tensor: readInputFile(input, path) };
+  // A text of the right length would be taken for numbers, and paid for.
+  if (!/\.bin$/i.test(path))
+    throw new InputFileError(path, `is of no known kind: expected a name that ends in ${KINDS}`);
   try {
     return { path, bytes: readRegularFile(path, MAX_INPUT_BYTES) };
   } catch (cause) {
@@ -149,6 +152,6 @@ function bytesOf(input: JobInput, info: TensorInfo): Uint8Array {
   throw new InputFileError(
     input.path,
     `has ${input.bytes.length} bytes, but of input ${name} ${expected}, ${size} bytes: give a tensor as .npy, .pb ` +
-      "or .json, or the bytes, little-endian and row-major",
+      "or .json, or the bytes as .bin, little-endian and row-major",
   );
 }

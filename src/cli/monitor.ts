@@ -39,6 +39,8 @@ const FIGURES: Record<keyof Figures, { name: string; help: string }> = {
 /** Seconds: a small model's execution to the longest that a usual claim leaves time for. */
 const EXECUTION_BUCKETS = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1_000, 3_000];
 
+const NO_ROUND = "no round has ended yet";
+
 /** Reasons of failed requests that are told apart. A node's own words could be any number. */
 const MAX_REASONS = 32;
 
@@ -65,6 +67,7 @@ export class Monitor {
   readonly #reasons = new Set<string>();
   readonly #server = new HttpServer((url, response) => this.#answer(url, response));
   #lastRoundAt: number;
+  #hasRound = false;
 
   /** @param intervalMs Pause between rounds. @param now The time, milliseconds. */
   constructor(health: Health, intervalMs: number, now: () => number = Date.now) {
@@ -134,7 +137,7 @@ export class Monitor {
 
   readonly onRound = (outcome: "done" | "failed"): void => {
     this.#rounds.inc({ outcome });
-    this.#lastRoundAt = this.#now();
+    [this.#lastRoundAt, this.#hasRound] = [this.#now(), true];
     this.#health.set("rounds", outcome === "done" ? undefined : { reason: "the last round failed" });
     if (outcome === "done") this.#lastGood.set(this.#now() / 1_000);
   };
@@ -164,7 +167,7 @@ export class Monitor {
   /** Checks that rounds still end, and logs open problems again. Call from time to time. */
   tick(): void {
     if (this.#now() - this.#lastRoundAt > this.#staleMs)
-      this.#health.set("rounds", { reason: "the last round ended too long ago" });
+      this.#health.set("rounds", { reason: this.#hasRound ? "the last round ended too long ago" : NO_ROUND });
     this.#health.repeat();
   }
 
@@ -209,6 +212,6 @@ export class Monitor {
   #notReady(): string[] {
     const reasons = this.#health.reasons.map(({ condition, reason }) => `${condition}: ${reason}`);
     const hasBegun = this.#health.conditions.some(({ condition }) => condition === "rounds");
-    return hasBegun ? reasons : ["rounds: no round has ended yet", ...reasons];
+    return hasBegun ? reasons : [`rounds: ${NO_ROUND}`, ...reasons];
   }
 }

@@ -98,6 +98,7 @@ export async function play(
   for (const { path } of specs) requireFile(path);
   // Before the self test, which takes seconds: a wrong password is known at once.
   const account = await loadAccount(settings);
+  log.info("self test begins: some seconds");
   log.info(await selfTestExecutor(), "self test passed");
   const onStop = (): void => log.info("stopping after this round; once more to stop at once");
   await untilStopped(onStop, (signal) => playUntil(signal, { role, settings, specs, account, log }, run));
@@ -138,6 +139,9 @@ async function playUntil(
   let queue: ExecutionQueue | undefined;
   let sharedRuns: SharedRuns | undefined;
   try {
+    // Before a node is waited for: a supervisor must not take the wait for a process that is dead.
+    if (settings.monitorPort !== undefined)
+      log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
     const secret = snapshotSecret(settings.snapshotKey, settings.store);
     queue = await openExecutionQueue(settings, executors.execute, { health, meter, log });
     const patience = { signal, intervalMs, maxMs: START_WAIT_MS, onOutage: outageLog(log) };
@@ -147,8 +151,6 @@ async function playUntil(
     monitor.about({ role, version: version(), chain: String(settings.chainId), market: session.deployment.market });
     sharedRuns = store === undefined ? undefined : await SharedRuns.open(openStore(store), account, log, secret);
     health.set("executes", undefined);
-    if (settings.monitorPort !== undefined)
-      log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
     await Promise.race([cached, sleep(CACHE_WAIT_MS, undefined, { ref: false })]);
     reportProblems(health, library);
     const { keepMib, snapshotMib, cache: cacheFolder, atOnce } = settings;

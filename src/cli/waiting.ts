@@ -60,7 +60,24 @@ export function waitOnTerminal(
 }
 
 /** A result for people. */
-export const resultLines = ({ worker, outputs }: JobResult, shown: Presentation): string[] => [
-  `finalised, by ${worker}`,
-  ...outputLines(outputs, shown),
+export const resultLines = (result: JobResult, shown: Presentation): string[] => [
+  `finalised, by ${result.worker}`,
+  ...outputLines(result.outputs, shown),
+  ...absenceLines(result),
+];
+
+/** What a final result lacks, and where it is or how it is brought. */
+export const absenceLines = ({ items, outputs, callbacks }: Pick<JobResult, "items" | "outputs" | "callbacks">) => [
+  ...(outputs.size > 0
+    ? []
+    : [
+        `no output is on the chain: those of its ${items} ${items === 1 ? "item" : "items"} are with the worker ` +
+          "(refute result JOB --item 0 --from URL, where the worker has --publish-port)",
+      ]),
+  ...(callbacks.failed.length === 0
+    ? []
+    : [
+        `the requester's contract did not take output ${callbacks.failed.join(", ")}: its callback failed ` +
+          "(refute job redeliver JOB calls it again)",
+      ]),
 ];

@@ -27,6 +27,7 @@ export { blobsOf } from "../chain/market/blobs.ts";
 export { InputReferenceError, referenceSuffix } from "../chain/market/references.ts";
 export { blobCosts, postBlobs, type BlobCosts, type PostBlobsOptions } from "../parties/requester/postBlobs.ts";
 export {
+  checkJob,
   DEFAULT_TERMS,
   jobRequest,
   minWindow,
@@ -35,7 +36,15 @@ export {
   publishInputs,
 } from "../parties/requester/postJob.ts";
 export type { JobTerms } from "../parties/requester/postJob.ts";
+export { redeliver } from "../parties/requester/redeliver.ts";
 export { jobProgress, jobState, waitForResult } from "../parties/requester/result.ts";
-export type { ClaimProgress, JobProgress, JobResult, JobState, WaitOptions } from "../parties/requester/result.ts";
+export type {
+  Callbacks,
+  ClaimProgress,
+  JobProgress,
+  JobResult,
+  JobState,
+  WaitOptions,
+} from "../parties/requester/result.ts";
 export type { TensorData } from "../parties/requester/typedArrays.ts";
 export type { Reader } from "../chain/market/reader.ts";

@@ -57,8 +57,9 @@ class HostileCallback extends Adversary {
   async #post(arena: Arena, requester: Session, contract: Hex): Promise<Posted> {
     const program = arena.chainOfSums;
     const inputs = [sumsInput(new Prng(BEHAVIOURS[this.behaviour]), program.model)];
-    // The contract passes the post on to the market.
-    const through = { ...requester, market: new JobMarket(contract, requester) };
+    // The contract passes the post on to the market, and is the requester.
+    const sender = { address: contract } as Session["sender"];
+    const through = { ...requester, sender, market: new JobMarket(contract, requester) };
     const deadline = (await arena.now()) + 86_400n;
     const terms = { fee: parseEther("0.1"), window: 3_600, claimSeconds: 1_800, deadline, callbackGas: 300_000 };
     const answer = arena.form === "answer";

@@ -1,7 +1,7 @@
 import type { PublicClient } from "viem";
 import type { TransactionSender } from "../call.ts";
 
-/** The access that a client needs to read a contract. A failed read throws viem's error unchanged. */
+/** The access that a client needs to read a contract. A read fails with the client's errors (`connect` gives Refute's). */
 export type ReadAccess = { publicClient: PublicClient };
 
 /**

@@ -63,6 +63,8 @@ export type ClaimRecord = {
   accepted: boolean;
   /** The outputs delivered, by number. */
   delivered: Map<number, Hex>;
+  /** The transactions that first delivered them. */
+  deliveredIn: Map<number, Hex>;
   /** The outputs whose callback succeeded. */
   calledBack: Set<number>;
   paid: boolean;
@@ -204,9 +206,12 @@ export function takeEvent({ jobs, claims, games, parts, alike, unread }: History
     case "FeeReturned":
       update(claims, event.args.claimId, { reclaimed: true });
       break;
-    case "OutputDelivered":
-      claims.get(event.args.claimId)?.delivered.set(Number(event.args.output), event.args.data);
+    case "OutputDelivered": {
+      const claim = claims.get(event.args.claimId);
+      claim?.delivered.set(Number(event.args.output), event.args.data);
+      claim?.deliveredIn.set(Number(event.args.output), event.transactionHash);
       break;
+    }
     case "CallbackMade":
       jobs.get(event.args.jobId)?.claims.at(-1)?.calledBack.add(Number(event.args.output));
       break;
@@ -245,7 +250,8 @@ export function takeEvent({ jobs, claims, games, parts, alike, unread }: History
 
 function newClaim(id: Hex, jobId: Hex, claim: Claim, windowEnd: bigint, nodes: Hex): ClaimRecord {
   const open = { finalised: false, refuted: false, accepted: false, paid: false, reclaimed: false };
-  return { id, jobId, claim, windowEnd, nodes, games: [], delivered: new Map(), calledBack: new Set(), ...open };
+  const outputs = { delivered: new Map(), deliveredIn: new Map(), calledBack: new Set<number>() };
+  return { id, jobId, claim, windowEnd, nodes, games: [], ...outputs, ...open };
 }
 
 function update<T extends object>(records: Map<Hex, T>, id: Hex, change: Partial<T>): void {

@@ -1,7 +1,7 @@
 import { existsSync, rmdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
-import { formatEther } from "viem";
+import { formatEther, type Address } from "viem";
 import { keepManufacturer } from "../../attestation/standInFile.ts";
 import { addressFilePath, writeAddressFile } from "../../deploy/network/writeAddressFile.ts";
 import type { Devnet } from "../../deploy/devnet/devnet.ts";
@@ -18,7 +18,7 @@ import { appendOption, modelFlags, modelOptions, modelSpec, seedOption, type Mod
 import { loadProgram, readModels } from "../models.ts";
 import { commandText, inputFlags, shellWord } from "../nextCommand.ts";
 import type { Line, Output } from "../output.ts";
-import { port, text, whole } from "../parse.ts";
+import { address, list, port, text, whole } from "../parse.ts";
 import { addSettings, defaulted, optional, readSettings, toggle } from "../settings.ts";
 import { untilStopped } from "../stop.ts";
 
@@ -29,12 +29,15 @@ const settings = {
   catalogue: optional<string>("source", "file or https URL of models that may be fetched for jobs", text),
   text: toggle("also sell texts of a small decoder: a gateway for applications, and a worker that serves it"),
   textPort: defaulted("port", "of the gateway, on 127.0.0.1; 0 takes any free one", port, 8_800),
+  fund: optional<Address[]>("addresses", "give each 100 ether, for keys of your own; comma-separated", addresses),
   liar: toggle("start a worker too that lies about the outputs"),
   folder: defaulted("folder", "where the address file lies while the market runs", text, "deployments"),
   logs: toggle("show what worker and watcher log"),
 };
 
 type Options = ModelOptions & { model?: string[] };
+
+const addresses = (value: string, name: string): Address[] => list(value, name).map((each) => address(each, name));
 
 /** Open claims that the stake of a worker of one's own allows. */
 const OWN_CLAIMS = 5n;
@@ -61,6 +64,7 @@ export function devnetCommand(output: Output): Command {
             modelsFile: values.models,
             hasLiar: values.liar,
             textPort: values.text ? values.textPort : undefined,
+            funded: values.fund,
             commandLine: [process.execPath, ...process.execArgv, process.argv[1]!],
             onProgress: (what) => output.note(what),
             ...(values.logs && { onLog: (part: string, line: string) => output.note(`${part}: ${line}`) }),
@@ -123,7 +127,7 @@ async function run(
 
 /** Returns the words to paste, and the same for JSON. */
 function words(
-  { url, deployment, fromBlock, user, ownWorker: own, text }: Devnet,
+  { url, deployment, fromBlock, user, ownWorker: own, outputsUrl, text }: Devnet,
   addressFile: string,
   manufacturer: string,
   { specs, programs, modelsFile }: About,
@@ -155,7 +159,10 @@ function words(
       : []),
     `refute worker --models ${shellWord(list)} --dongle dongle/dongle.sock`,
   ];
-  const value = { ready: true, account: user.address, env, addressFile, models, next, ...(text && { text }) };
+  const value = {
+    ...{ ready: true, account: user.address, env, addressFile, models, next, outputsUrl },
+    ...(text && { text }),
+  };
   return {
     env,
     next,
@@ -165,7 +172,7 @@ function words(
 }
 
 function pageOf(
-  { url, deployment, user, text }: Devnet,
+  { url, deployment, user, outputsUrl, text }: Devnet,
   addressFile: string,
   env: Record<string, string>,
   next: readonly string[],
@@ -174,7 +181,11 @@ function pageOf(
   const serving =
     next.length === 0
       ? ["No worker runs: give --model FILE, and one serves jobs of it."]
-      : ["A worker and a watcher serve these models. Next:", ...next.map((line) => `  ${line}`)];
+      : [
+          "A worker and a watcher serve these models. Next, with your input's file (.npy, .json or .pb):",
+          ...next.map((line) => `  ${line}`),
+          `The outputs of a run's items: refute result JOB --item 0 --from ${outputsUrl}, and the model with its flags`,
+        ];
   return [
     { text: `ready: chain ${deployment.chainId} at ${url}, market ${deployment.market}`, colour: "green" },
     "",

@@ -25,7 +25,7 @@ import { loadProgram } from "../models.ts";
 import type { Output } from "../output.ts";
 import { as, jobId, webUrl, whole } from "../parse.ts";
 import { addSettings, readJson, readSettings, toggle } from "../settings.ts";
-import { resultLines, waitOnTerminal } from "../waiting.ts";
+import { absenceLines, resultLines, waitOnTerminal } from "../waiting.ts";
 
 const settings = {
   ...chainSettings,
@@ -138,7 +138,7 @@ function requireProgram(program: ProgramDescription | undefined, asked: Hex, job
 
 const stateLines = (
   job: Hex,
-  { programRoot, form, status, claims, outputs }: JobState,
+  { programRoot, items, form, status, claims, outputs, callbacks }: JobState,
   shown: Presentation,
 ): string[] => [
   `job ${job}`,
@@ -150,4 +150,5 @@ const stateLines = (
     return `claim by ${worker}, ${form} with root ${root}: ${fate}`;
   }),
   ...outputLines(outputs, shown),
+  ...(status === "complete" || status === "finalised" ? absenceLines({ items, outputs, callbacks }) : []),
 ];

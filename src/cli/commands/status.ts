@@ -55,6 +55,8 @@ const HAPPENED: Readonly<Record<string, string>> = {
   ClaimFinalised: "final",
   ClaimRefuted: "refuted",
   OutputDelivered: "output delivered",
+  CallbackMade: "callback made",
+  CallbackFailed: "callback failed (refute job redeliver JOB)",
   FeeReleased: "fee paid to the worker",
   FeeReturned: "fee returned",
 };

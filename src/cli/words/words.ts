@@ -98,6 +98,10 @@ export const WORDS: Record<string, Record<string, Word>> = {
           about: "free a job whose worker is late, or close one that nobody took",
           load: async () => (await import("../commands/job/expire.ts")).expireCommand,
         },
+        redeliver: {
+          about: "call a contract again whose callback failed",
+          load: async () => (await import("../commands/job/redeliver.ts")).redeliverCommand,
+        },
         reclaim: {
           about: "return the fee of a job whose outputs were not delivered",
           load: async () => (await import("../commands/job/reclaim.ts")).reclaimCommand,

@@ -29,17 +29,31 @@ export async function runDemo(
   n.title("Refute: buy the output of a neural network from a stranger, and be sure of it to the last bit.");
 
   n.step("A chain, and the protocol on it");
+  // Before the chain starts: its package may be missing.
+  const program = textDirectionProgram();
   const manufacturer = new SoftwareManufacturer();
   const setting = await open(manufacturer);
-  const { chain } = setting;
   const executors = new FastExecutors();
-  const program = textDirectionProgram();
+  try {
+    return await play(n, { ...setting, program, executors }, manufacturer);
+  } finally {
+    await executors.close();
+    await setting.chain.close();
+  }
+}
+
+async function play(
+  n: Narrator,
+  setting: Setting & Pick<SceneContext, "program" | "executors">,
+  manufacturer: SoftwareManufacturer,
+): Promise<Figures> {
+  const { chain, program } = setting;
   const { model } = program;
   const { steps, checkpoints, maxStepGas } = model.program;
   const requester = await chain.newSession(parseEther("1"));
   const dapp = await chain.deploy("TextDirectionDapp", [chain.market, model.programRoot, TERMS.window]);
   const picture = drawText("REFUTE", PICTURE.width, PICTURE.height, 4);
-  const context: SceneContext = { ...setting, program, picture: picture.pixels, executors, dapp, requester };
+  const context: SceneContext = { ...setting, picture: picture.pixels, dapp, requester };
   n.narrate(`${setting.kind} (osaka rules, at most 2^24 gas a transaction).`);
   n.narrate(`Ignition deploys market ${short(chain.market)}, vault, dispute game, step verifier and provisioning.`);
   n.narrate(
@@ -77,8 +91,6 @@ export async function runDemo(
   await cheat.vault.stake(collateral);
   const fraud = await fraudScene(context, cheat, watcherSession, watcher, n);
   await watcher.stop();
-  await executors.close();
-  await chain.close();
 
   n.step("In one line");
   return {

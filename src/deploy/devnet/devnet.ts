@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { extname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseEther, type Address, type Hex } from "viem";
+import { parseEther, toHex, type Address, type Hex } from "viem";
 import type { Deployment } from "../../chain/market/deployment.ts";
 import { openSession, type Session } from "../../chain/market/session.ts";
 import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
@@ -29,6 +29,8 @@ const CLAIMS = { worker: 20, liar: 5, playground: 50 } as const;
 /** Bonds that the watcher, and the playground, can have out at once. */
 const BONDS = 20n;
 const USER_ASSET = parseEther("1000");
+/** Of an account of one's own. */
+const FUNDS = parseEther("100");
 
 /** How often is looked for a block while nothing but this uses the chain. */
 const POLLING_MS = 50;
@@ -49,6 +51,8 @@ type DevnetOptions = {
   modelsFile?: string | undefined;
   /** Models that workers may fetch for jobs, in the same format that `refute worker` takes. */
   catalogue?: string | undefined;
+  /** Further accounts that get ether, for keys of one's own. */
+  funded?: readonly Address[] | undefined;
   /** Whether another worker lies about the outputs. */
   hasLiar: boolean;
   /** The port of a gateway that sells texts of a small decoder; undefined: without. 0 takes any free one. */
@@ -73,6 +77,8 @@ export type Devnet = {
   ownWorker: { address: Address; key: Hex };
   /** The gateway, if there is one. */
   text: TextService | undefined;
+  /** Where the worker shows its traces and the outputs of items; undefined without a worker. */
+  outputsUrl: string | undefined;
   /** Fulfilled with the last output when the chain's node or another part ends by itself. */
   failed: Promise<string>;
   close: () => Promise<void>;
@@ -107,6 +113,7 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
       });
     const user = await sessionOf(0);
     await giveAsset(user, USER_ASSET);
+    for (const address of options.funded ?? []) await anvil.request("anvil_setBalance", [address, toHex(FUNDS)]);
     await giveStake(await sessionOf(PLAYGROUND.worker), manufacturer, CLAIMS.playground);
     await giveCredit(await sessionOf(PLAYGROUND.watcher), BONDS * user.deployment.bond);
     const folder = temporaryFolder("refute-devnet-");
@@ -149,7 +156,9 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
     const service = await Promise.race([ended, text?.ready]);
     options.signal?.throwIfAborted();
     const { deployment } = user;
+    const outputsUrl = await Promise.race([ended, parts[0]?.publisherUrl]);
     return {
+      outputsUrl,
       url: anvil.url,
       deployment,
       fromBlock: 1n,
@@ -167,7 +176,11 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
 
 type SessionOf = (index: number, market?: Address) => Promise<Session>;
 type StartPart = (name: string, command: readonly string[], env: Record<string, string>) => MarketProcess;
-type Started = { part: MarketProcess; monitorUrl: Promise<string | undefined> };
+type Started = {
+  part: MarketProcess;
+  monitorUrl: Promise<string | undefined>;
+  publisherUrl: Promise<string | undefined>;
+};
 
 async function startParts(
   { models, modelsFile, catalogue, hasLiar, commandLine }: DevnetOptions,
@@ -187,13 +200,14 @@ async function startParts(
     const part = start(name, [...commandLine, name, ...common, ...flags], {
       REFUTE_PRIVATE_KEY: developmentKey(index),
     });
-    parts.push({ part, monitorUrl: part.waitForLine(monitorIn) });
+    parts.push({ part, monitorUrl: part.waitForLine(monitorIn), publisherUrl: part.waitForLine(publisherIn) });
   };
 
   await giveStake(await sessionOf(1), manufacturer, CLAIMS.worker);
   const watcher = await sessionOf(2);
   await giveCredit(watcher, BONDS * watcher.deployment.bond);
-  await play("worker", 1, ["--max-open-claims", String(CLAIMS.worker), "--seals", join(folder, "worker")]);
+  const seals = ["--seals", join(folder, "worker"), "--publish-port", "0"];
+  await play("worker", 1, ["--max-open-claims", String(CLAIMS.worker), ...seals]);
   await play("watcher", 2, ["--mode", "defend"]);
   if (hasLiar) {
     const liar = await sessionOf(3);
@@ -222,6 +236,12 @@ const liarCommand = (): string[] => [
 function monitorIn(line: string): string | undefined {
   const port = /"port":(\d+),"msg":"monitor listens"/.exec(line)?.[1];
   return port === undefined ? undefined : `http://127.0.0.1:${port}/readyz`;
+}
+
+/** Reads the URL of a worker's published outputs from the log line that announces them. */
+function publisherIn(line: string): string | undefined {
+  const port = /"port":(\d+),"msg":"publishes its traces"/.exec(line)?.[1];
+  return port === undefined ? undefined : `http://127.0.0.1:${port}`;
 }
 
 /**

@@ -5,6 +5,15 @@ import { errorWithCode, RefuteError } from "../../base/errors.ts";
 /** A job that ended without its outputs: cancelled, expired or not delivered, with its fee returned. */
 export class JobClosedError extends errorWithCode("JOB_CLOSED") {}
 
+/**
+ * A job that gets no result any more, although its fee has not gone back: no worker can claim the job before its
+ * deadline. Cancel it, or expire it.
+ */
+export class JobUntakenError extends errorWithCode("JOB_UNTAKEN") {}
+
+/** A job without a callback that can be repeated. */
+export class RedeliveryError extends errorWithCode("REDELIVERY") {}
+
 /** A posted and paid job whose input could not be published. */
 export class JobIncompleteError extends RefuteError {
   readonly code = "JOB_INCOMPLETE";

@@ -19,13 +19,14 @@ export type FeeEstimate = {
 /**
  * Estimates the fee that covers the worker's gas for a job at the current gas price. Workers may ask for more: their
  * `minFee` comes on top.
- * @param terms The terms that determine the delivered outputs, the delivery, the submission, and sealing.
+ * @param terms The job's terms as far as they are known; those that determine the delivered outputs, the delivery, the
+ *   submission and sealing count.
  * @throws DescriptionError, RpcUnavailableError
  */
 export async function estimateFee(
   { publicClient, deployment: { parameters } }: Pick<Reader, "publicClient" | "deployment">,
   program: ProgramDescription,
-  terms: Pick<JobTerms, "callbackGas" | "maxOutputBytes" | "items" | "answer" | "rare"> = {},
+  terms: Partial<JobTerms> = {},
 ): Promise<FeeEstimate> {
   const { checkpoints, outputs } = requireGenuine(program);
   const outputBytes = outputs.flatMap(({ dtype, count, each }) => (each ? [] : [count * dtypeBytes(dtype)]));

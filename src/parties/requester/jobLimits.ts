@@ -1,4 +1,5 @@
 import type { Parameters } from "../../chain/structs.ts";
+import { dtypeBytes } from "../../numerics/dtype.ts";
 import type { HeaderFacts } from "../../program/header.ts";
 import { HEADER_BYTES } from "../../program/limits.ts";
 import { carriesState, MAX_ITEMS, runWork } from "../../program/run.ts";
@@ -112,6 +113,28 @@ export function requireDeliverable(maxOutputBytes: number): void {
       `maxOutputBytes ${maxOutputBytes}: a market delivers outputs of up to ${PART_BYTES} bytes on chain; ` +
         "larger ones travel off chain",
     );
+}
+
+/**
+ * Checks that a job whose terms ask for outputs on chain gets any: one with a callback, or with a limit above 0.
+ * @throws JobTermsError that names the smallest output
+ */
+export function requireDelivered(
+  { outputs }: HeaderFacts,
+  { callbackGas = 0, maxOutputBytes }: { callbackGas?: number; maxOutputBytes?: number },
+): void {
+  if (callbackGas === 0 && !maxOutputBytes) return;
+  const sizes = outputs.map(({ dtype, count, each }) => (each ? Infinity : count * dtypeBytes(dtype)));
+  const smallest = Math.min(...sizes);
+  if (smallest <= (maxOutputBytes ?? PART_BYTES)) return;
+  const why =
+    smallest === Infinity
+      ? "each item has outputs of its own, and those stay off the chain"
+      : `the smallest output has ${smallest} bytes`;
+  throw new JobTermsError(
+    `maxOutputBytes ${maxOutputBytes ?? PART_BYTES} delivers no output, and no callback comes: ${why}; give at most ` +
+      `${PART_BYTES}, or 0 and no callbackGas for outputs off the chain`,
+  );
 }
 
 /** Checks a job's window against the deployment's bounds for its program, all in seconds. @throws JobTermsError */

@@ -1,6 +1,6 @@
-import { hexToBytes, size, zeroAddress, zeroHash, type Hex } from "viem";
+import { formatEther, hexToBytes, size, zeroAddress, zeroHash, type Hex } from "viem";
 import { postedJob } from "../../chain/clients/jobMarket.ts";
-import { ContractRevertError } from "../../chain/errors.ts";
+import { ContractRevertError, ShortOfFundsError } from "../../chain/errors.ts";
 import { pause } from "../../chain/pause.ts";
 import { workSeconds } from "../../chain/market/clock.ts";
 import { inputFile } from "../../chain/market/inputFile.ts";
@@ -15,12 +15,13 @@ import { readHeader, type HeaderFacts } from "../../program/header.ts";
 import { ONE_ITEM, runWork } from "../../program/run.ts";
 import { RunInputs, tensorsOf } from "../../program/trace/runInputs.ts";
 import { elementsOf, factsOf, requireGenuine, type ProgramDescription } from "./description.ts";
-import { FeeTooLowError, JobIncompleteError, JobInputError } from "./errors.ts";
+import { FeeTooLowError, JobIncompleteError, JobInputError, JobTermsError } from "./errors.ts";
 import {
   isPostedWhole,
   PART_BYTES,
   requireAnswerable,
   requireDeliverable,
+  requireDelivered,
   requireServed,
   requireTerms,
   requireWindow,
@@ -103,7 +104,7 @@ type PartsProgress = (done: number, total: number) => void;
 
 /**
  * Checks a job without paying: the program, the inputs, the terms, and whether the market would accept the job now,
- * apart from the fee.
+ * apart from the fee. A contract's job too: `jobRequest` checks nothing.
  * @throws JobInputError, DescriptionError, JobProgramError, JobTermsError, FeeTooLowError, ContractRevertError
  */
 export async function checkJob(
@@ -125,8 +126,8 @@ export async function checkJob(
  *   input with a separate tensor per item holds all items' tensors in order; an index input holds no bytes. Carried
  *   state beginning with zeros is not posted, at any size.
  * @param progress Called after each part.
- * @throws JobInputError, DescriptionError, JobProgramError, JobTermsError, FeeTooLowError, ContractRevertError; once
- *   the job is posted, JobIncompleteError
+ * @throws JobInputError, DescriptionError, JobProgramError, JobTermsError, FeeTooLowError, ContractRevertError,
+ *   ShortOfFundsError if the credit is below the fee (`deposit`); once the job is posted, JobIncompleteError
  */
 export async function postJob(
   session: Session,
@@ -136,9 +137,13 @@ export async function postJob(
   progress?: PartsProgress,
 ): Promise<{ jobId: Hex; job: Job }> {
   checkLocally(session, program, inputs, terms);
+  await requireCallable(session, terms);
   const run = runInputs(program, inputs, terms);
   const suffix = terms.references && referenceSuffix(terms.references);
-  const { jobId, job } = postedJob(await session.market.post(requestOf(program, run, terms), suffix));
+  const receipt = await session.market.post(requestOf(program, run, terms), suffix).catch((error: unknown) => {
+    throw shortOfCredit(error, session, terms) ?? error;
+  });
+  const { jobId, job } = postedJob(receipt);
   if (job.rootOnly || goTogether(postedOf(program, run))) return { jobId, job };
   await publishParts(session, program, run, job, progress).catch((cause: unknown) => {
     throw new JobIncompleteError(
@@ -190,6 +195,7 @@ export function checkLocally(
   requireServed(parameters, facts, size(program.header), items);
   checkInputs(program, facts, inputs, items);
   requireDeliverable(terms.maxOutputBytes ?? PART_BYTES);
+  requireDelivered(facts, terms);
   if (terms.answer === true) requireAnswerable(facts, items);
   requireWindow(terms.window, minWindow(session, program, items), parameters);
   if (terms.references !== undefined) referenceSuffix(terms.references);
@@ -323,6 +329,25 @@ function refusalOf(error: unknown): { status?: number; mayPass: boolean } {
   const status = error.args[1] as number;
   // A node that lags does not know the job yet.
   return { status, mayPass: status === JobStatus.none };
+}
+
+/** A callback calls whoever posts. @throws JobTermsError if that is no contract */
+async function requireCallable({ publicClient, sender: { address } }: Session, { callbackGas = 0 }: JobTerms) {
+  if (callbackGas === 0 || (await publicClient.getCode({ address })) !== undefined) return;
+  throw new JobTermsError(
+    `callbackGas ${callbackGas}: the market calls the account that posts, and ${address} is no contract: leave out ` +
+      "callbackGas, or have the contract post what jobRequest gives",
+  );
+}
+
+/** An account without the credit for a fee; undefined for any other refusal. */
+function shortOfCredit(error: unknown, { sender }: Session, { fee }: JobTerms): ShortOfFundsError | undefined {
+  if (!(error instanceof ContractRevertError) || error.errorName !== "InsufficientCredit") return undefined;
+  return new ShortOfFundsError(
+    `the credit of ${sender.address} is below the fee of ${formatEther(fee)}: call deposit(session, fee) first ` +
+      "(refute account deposit)",
+    { cause: error },
+  );
 }
 
 function checkFee({ fee }: JobTerms): void {

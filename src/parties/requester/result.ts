@@ -6,7 +6,7 @@ import { inputsOf } from "../../chain/market/jobInputs.ts";
 import { followMarket } from "../../chain/market/session.ts";
 import { pause } from "../../chain/pause.ts";
 import { JobStatus } from "../../chain/structs.ts";
-import { JobClosedError, JobUnknownError } from "./errors.ts";
+import { JobClosedError, JobUnknownError, JobUntakenError } from "./errors.ts";
 import { throughOutages, type OutageOptions } from "./outages.ts";
 import type { Reader } from "../../chain/market/reader.ts";
 
@@ -30,6 +30,9 @@ export type ClaimProgress = {
   refuted: boolean;
 };
 
+/** The delivered outputs, by number, whose calls of the requester's contract succeeded or failed. */
+export type Callbacks = { made: number[]; failed: number[] };
+
 /** The chain's current record of a job. */
 export type JobState = {
   /** Root of the requested program. */
@@ -40,11 +43,14 @@ export type JobState = {
   form: ClaimForm;
   /** As they were published, in the program's order; undefined while a part is missing. */
   inputs: readonly Uint8Array[] | undefined;
+  /** `complete` once all outputs are delivered and, with a callback, taken; `finalised` before. */
   status: keyof typeof JobStatus;
   /** All claims, oldest first. */
   claims: (ClaimProgress & { finalised: boolean })[];
   /** The final claim's outputs delivered so far, by number: little-endian, row-major. */
   outputs: ReadonlyMap<number, Uint8Array>;
+  /** Both empty without a callback (`callbackGas`). `redeliver` repeats those that failed. */
+  callbacks: Callbacks;
 };
 
 /** The result of a finalised job. */
@@ -57,8 +63,13 @@ export type JobResult = {
   inputs: readonly Uint8Array[] | undefined;
   worker: Address;
   root: Hex;
-  /** The delivered outputs by their number: little-endian, row-major. */
+  /**
+   * The delivered outputs by their number: little-endian, row-major. An output of more than the job's `maxOutputBytes`
+   * is not delivered.
+   */
   outputs: ReadonlyMap<number, Uint8Array>;
+  /** Both empty without a callback (`callbackGas`). `redeliver` repeats those that failed. */
+  callbacks: Callbacks;
 };
 
 /** Reads how far a job is. @throws JobUnknownError */
@@ -83,6 +94,7 @@ export async function jobState(session: Reader, jobId: Hex): Promise<JobState> {
     status: (await progressOf(session, job, blockNumber)).status,
     claims: job.claims.map((record) => ({ ...claimProgress(record), finalised: record.finalised })),
     outputs: final === undefined ? new Map() : outputsOf(final),
+    callbacks: final === undefined ? { made: [], failed: [] } : callbacksOf(final),
   };
 }
 
@@ -90,6 +102,8 @@ export async function jobState(session: Reader, jobId: Hex): Promise<JobState> {
 export type WaitOptions = Partial<OutageOptions> & {
   /** The job was posted: a node that does not know it lags. */
   isPosted?: boolean;
+  /** Ends the wait: it rejects with the signal's reason, such as a DOMException of AbortSignal.timeout. */
+  signal?: AbortSignal;
   /**
    * Called with each new phase of the job, in words.
    * @param until The end of the window (unix seconds), while the claim may be disputed.
@@ -100,7 +114,8 @@ export type WaitOptions = Partial<OutageOptions> & {
 /**
  * Waits until a job is finalised and the outputs are delivered. All state comes from the chain: the function can be
  * called again at any time. While no node answers, the function keeps waiting.
- * @throws JobClosedError if the job ends without a result, JobUnknownError, or the signal's reason
+ * @throws JobClosedError if the job ends without a result, JobUntakenError if its deadline leaves no worker time to
+ *   claim it, JobUnknownError, or the signal's reason
  */
 export async function waitForResult(
   session: Reader,
@@ -112,7 +127,7 @@ export async function waitForResult(
   let phase: string | undefined;
   for (;;) {
     signal?.throwIfAborted();
-    const { history } = await throughOutages(follow, { ...options, intervalMs });
+    const { history, now: time } = await throughOutages(follow, { ...options, intervalMs });
     if (history.jobs.has(jobId) || !isPosted) {
       const job = requireJob(session, history, jobId);
       if (job.closed) throw new JobClosedError(`job ${jobId} was closed without a result; its fee was returned`);
@@ -130,7 +145,8 @@ export async function waitForResult(
           `outputs of job ${jobId} were not delivered in time, and its fee was returned; its result is final and has ` +
             `the root ${claim.claim.root}`,
         );
-      const now = phaseOf(job);
+      requireTime(job, time);
+      const now = phaseOf(job, time);
       if (now !== phase) onPhase?.(now, windowOf(job));
       phase = now;
     }
@@ -144,11 +160,31 @@ function windowOf({ open, holder, claims }: JobRecord): bigint | undefined {
   return open || holder !== undefined || last?.finalised === true ? undefined : last?.windowEnd;
 }
 
+/** Whether the time of who has claimed a job is over. */
+const isLate = ({ holder }: JobRecord, now: bigint): boolean => holder !== undefined && now > holder.until;
+
+/**
+ * Once no worker can claim a job any more, it gets no result.
+ * @param now The head's time, unix seconds. @throws JobUntakenError
+ */
+function requireTime(record: JobRecord, now: bigint): void {
+  const { id, job, open, holder, sealed, claims } = record;
+  const isIdle = open || isLate(record, now) || (holder ?? sealed ?? claims.at(-1)) === undefined;
+  if (!isIdle || now + BigInt(job.claimSeconds) <= job.deadline) return;
+  const why = holder === undefined ? "nobody claimed it in time" : `its worker ${holder.worker} is late`;
+  const how = holder === undefined ? "cancel it (market.cancel; refute job cancel)" : "expire it (market.expire)";
+  throw new JobUntakenError(
+    `job ${id} gets no result: ${why}, and its deadline leaves no time for a claim; ${how}, and its fee comes back`,
+  );
+}
+
 /** How far a job without a result is, in words. */
-function phaseOf({ open, holder, sealed, claims }: JobRecord): string {
+function phaseOf(record: JobRecord, time: bigint): string {
+  const { open, holder, sealed, claims } = record;
   const last = claims.at(-1);
   if (open)
     return last?.refuted ? "the claim was refuted; the job is open again" : "open: no worker has claimed it yet";
+  if (isLate(record, time)) return `claimed by ${holder!.worker}, who is late; refute job expire opens it again`;
   if (holder !== undefined) return `claimed by ${holder.worker}`;
   if (sealed !== undefined) return `sealed by ${sealed.worker}; to be opened`;
   if (last === undefined) return "waiting for its input";
@@ -178,6 +214,16 @@ function resultOf(job: JobRecord, record: ClaimRecord): JobResult {
     worker,
     root,
     outputs: outputsOf(record),
+    callbacks: callbacksOf(record),
+  };
+}
+
+/** How the calls of the requester went, one for each delivered output. */
+export function callbacksOf({ claim, delivered, calledBack }: ClaimRecord): Callbacks {
+  const called = claim.job.callbackGas === 0 ? [] : [...delivered.keys()];
+  return {
+    made: called.filter((output) => calledBack.has(output)),
+    failed: called.filter((output) => !calledBack.has(output)),
   };
 }
 

@@ -9,6 +9,7 @@ import type { AnswerService } from "./answerService.ts";
 import { RefusedError } from "./errors.ts";
 import { openApi } from "./openApi.ts";
 import { headSchema, paymentSchema, questionSchema } from "./messageSchemas.ts";
+import { portError } from "../../base/httpServer.ts";
 
 /** How long a request may take to arrive, milliseconds. */
 const REQUEST_MS = 30_000;
@@ -70,7 +71,7 @@ export function endpointOf(service: AnswerService, onError: (error: unknown) => 
 /** A running endpoint. */
 export type Endpoint = { port: number; close: () => Promise<void> };
 
-/** Serves an endpoint. @param port 0 for any free one */
+/** Serves an endpoint. @param port 0 for any free one. @throws PortError */
 export async function listen(app: Hono, port: number, host = "127.0.0.1"): Promise<Endpoint> {
   const server = createAdaptorServer({
     fetch: app.fetch,
@@ -84,7 +85,7 @@ export async function listen(app: Hono, port: number, host = "127.0.0.1"): Promi
     response.once("close", () => underWay--);
   });
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    server.once("error", (error) => reject(portError(port, host, error)));
     server.listen(port, host, resolve);
   });
   return {

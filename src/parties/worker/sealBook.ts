@@ -1,4 +1,4 @@
-import { accessSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Hex } from "viem";
 import { Database, type SqlRow } from "../../base/database/database.ts";
@@ -41,6 +41,18 @@ export class SealBook {
   /** The jobs that have openings here. */
   get jobs(): readonly Hex[] {
     return [...this.#jobs];
+  }
+
+  /** Why the file could not be made or written now, as far as its folder tells; undefined if it could. */
+  get obstacle(): string | undefined {
+    let at = this.path;
+    while (!existsSync(at) && at !== dirname(at)) at = dirname(at);
+    try {
+      accessSync(at, constants.W_OK);
+      return undefined;
+    } catch (error) {
+      return `${this.path}, for what opens seals, cannot be written (${(error as Error).message}): name another folder`;
+    }
   }
 
   /** Has the file ready to be written to. @throws DatabaseFileError, DatabaseInUseError, DatabaseAccessError */

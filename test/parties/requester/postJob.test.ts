@@ -210,8 +210,27 @@ describe("postJob and waitForResult", function () {
 
   it("feeBeyondTheCredit_isRefusedByTheVault", async function () {
     const error = await rejection(players().post(program, [mlpInput(1)], { fee: 10n ** 19n }));
-    expect(error).to.be.instanceOf(ContractRevertError);
-    expect(error.errorName).to.equal("InsufficientCredit");
+    expect(error).to.be.instanceOf(ShortOfFundsError);
+    expect(error.message).to.match(/is below the fee of 10: call deposit\(session, fee\) first/);
+    expect(error.cause).to.be.instanceOf(ContractRevertError).with.property("errorName", "InsufficientCredit");
+  });
+
+  it("termsByWhichNothingArrives_areRefusedBeforeAnythingIsSent", async function () {
+    const { count } = readHeader(program.commitment.header).outputs[0]!;
+    const refusal = async (terms: object): Promise<string> => {
+      const error = await rejection(players().post(program, [mlpInput(1)], terms));
+      expect(error).to.be.instanceOf(JobTermsError);
+      return error.message;
+    };
+    const small = { maxOutputBytes: 4 * count - 1 };
+    expect(await refusal(small))
+      .to.contain(`delivers no output`)
+      .and.contain(`${4 * count} bytes`);
+    expect(await refusal({ maxOutputBytes: 0, callbackGas: 100_000 })).to.contain("no callback comes");
+    // The account that posts is no contract.
+    expect(await refusal({ callbackGas: 100_000 })).to.match(/is no contract: leave out callbackGas/);
+    await players().post(program, [mlpInput(1)], { maxOutputBytes: 4 * count });
+    await players().post(program, [mlpInput(1)], { maxOutputBytes: 0 });
   });
 
   it("depositAboveTheTokens_failsWithTheTokensOwnError", async function () {
