@@ -71,6 +71,8 @@ type PlayerSettings = SettingValues<typeof playerSettings>;
 /** The time that the first round waits for programs in the cache. Slower programs are known in a later round. */
 const CACHE_WAIT_MS = 1_000;
 
+const UNUSED_KEY = "the key in REFUTE_PRIVATE_KEY is not used, because";
+
 /** How long a role waits at its start for an answer: a node and a role of one machine start together. */
 const START_WAIT_MS = 5 * 60_000;
 
@@ -98,6 +100,10 @@ export async function play(
   for (const { path } of specs) requireFile(path);
   // Before the self test, which takes seconds: a wrong password is known at once.
   const account = await loadAccount(settings);
+  const { keystore, signer } = settings;
+  if ((keystore ?? signer) !== undefined && (process.env.REFUTE_PRIVATE_KEY ?? "") !== "")
+    log.warn({ account: account.address }, `${UNUSED_KEY} ${signer === undefined ? "--keystore" : "--signer"} is used`);
+  log.info("self test begins");
   log.info(await selfTestExecutor(), "self test passed");
   const onStop = (): void => log.info("stopping after this round; once more to stop at once");
   await untilStopped(onStop, (signal) => playUntil(signal, { role, settings, specs, account, log }, run));
@@ -138,6 +144,9 @@ async function playUntil(
   let queue: ExecutionQueue | undefined;
   let sharedRuns: SharedRuns | undefined;
   try {
+    // First: a supervisor asks while no node answers too, and a taken port ends the process at once.
+    if (settings.monitorPort !== undefined)
+      log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
     const secret = snapshotSecret(settings.snapshotKey, settings.store);
     queue = await openExecutionQueue(settings, executors.execute, { health, meter, log });
     const patience = { signal, intervalMs, maxMs: START_WAIT_MS, onOutage: outageLog(log) };
@@ -147,8 +156,6 @@ async function playUntil(
     monitor.about({ role, version: version(), chain: String(settings.chainId), market: session.deployment.market });
     sharedRuns = store === undefined ? undefined : await SharedRuns.open(openStore(store), account, log, secret);
     health.set("executes", undefined);
-    if (settings.monitorPort !== undefined)
-      log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
     await Promise.race([cached, sleep(CACHE_WAIT_MS, undefined, { ref: false })]);
     reportProblems(health, library);
     const { keepMib, snapshotMib, cache: cacheFolder, atOnce } = settings;

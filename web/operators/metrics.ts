@@ -83,7 +83,7 @@ export function operatorView(metrics: Metrics): OperatorView | undefined {
     openGames: finite("refute_open_games"),
     minClock: finite("refute_least_clock_seconds"),
     headLag: finite("refute_head_lag_seconds"),
-    lastRound: finite("refute_last_round_seconds"),
+    lastRound: finite("refute_last_round_timestamp_seconds"),
     money: Object.entries(MONEY).flatMap(([metric, name]) => {
       const value = finite(metric);
       return value === undefined ? [] : [{ name, units: BigInt(Math.round(value)) }];

@@ -1,11 +1,12 @@
 import { existsSync, rmdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
-import { formatEther } from "viem";
+import { formatEther, type Address } from "viem";
 import { keepManufacturer } from "../../attestation/standInFile.ts";
 import { addressFilePath, writeAddressFile } from "../../deploy/network/writeAddressFile.ts";
 import type { Devnet } from "../../deploy/devnet/devnet.ts";
 import { DevnetError } from "../../deploy/devnet/errors.ts";
+import { FUNDED_ETHER } from "../../deploy/devnet/accounts.ts";
 import { modelEntry } from "../../deploy/devnet/modelEntry.ts";
 import { knownManufacturerPem } from "../../deploy/devnet/knownManufacturer.ts";
 import { removeAtExit } from "../../deploy/devnet/removeAtExit.ts";
@@ -18,7 +19,7 @@ import { appendOption, modelFlags, modelOptions, modelSpec, seedOption, type Mod
 import { loadProgram, readModels } from "../models.ts";
 import { commandText, inputFlags, shellWord } from "../nextCommand.ts";
 import type { Line, Output } from "../output.ts";
-import { port, text, whole } from "../parse.ts";
+import { address, list, port, text, whole } from "../parse.ts";
 import { addSettings, defaulted, optional, readSettings, toggle } from "../settings.ts";
 import { untilStopped } from "../stop.ts";
 
@@ -29,6 +30,12 @@ const settings = {
   catalogue: optional<string>("source", "file or https URL of models that may be fetched for jobs", text),
   liar: toggle("start a worker too that lies about the outputs"),
   folder: defaulted("folder", "where the address file lies while the market runs", text, "deployments"),
+  fund: defaulted<Address[]>(
+    "addresses",
+    `accounts of your own, comma-separated, that get ${FUNDED_ETHER} ether each`,
+    (text, name) => list(text, name).map((one) => address(one, name)),
+    [],
+  ),
   logs: toggle("show what worker and watcher log"),
 };
 
@@ -67,7 +74,8 @@ export function devnetCommand(output: Output): Command {
             if (!signal.aborted) throw error;
             throw new InterruptedError("stopped before the market was ready; nothing is left of it", { cause: error });
           });
-          await run(output, devnet, { specs, programs, modelsFile: values.models, folder: values.folder, signal });
+          const { folder, fund: funded } = values;
+          await run(output, devnet, { specs, programs, modelsFile: values.models, folder, funded, signal });
         },
       );
     });
@@ -89,9 +97,9 @@ type About = {
 async function run(
   output: Output,
   devnet: Devnet,
-  about: About & { folder: string; signal: AbortSignal },
+  about: About & { folder: string; funded: readonly Address[]; signal: AbortSignal },
 ): Promise<void> {
-  const { folder, signal } = about;
+  const { folder, funded, signal } = about;
   const isNew = !existsSync(folder);
   // Every local market has the same address: an existing file belongs to another market, which may run.
   const isOwn = !existsSync(addressFilePath(folder, devnet.deployment));
@@ -105,7 +113,7 @@ async function run(
       remove = () => removals.forEach((each) => each());
     }
     const { env, next, ownWorker, value } = words(devnet, addressFile, manufacturer, about);
-    output.ready(value, pageOf(devnet, addressFile, env, next, ownWorker));
+    output.ready({ ...value, funded }, pageOf(devnet, addressFile, env, next, ownWorker, funded));
     const stopped = new Promise<undefined>((done) => signal.addEventListener("abort", () => done(undefined)));
     const failure = signal.aborted ? undefined : await Promise.race([devnet.failed, stopped]);
     if (failure !== undefined && !signal.aborted)
@@ -166,6 +174,7 @@ function pageOf(
   env: Record<string, string>,
   next: readonly string[],
   ownWorker: readonly string[],
+  funded: readonly Address[],
 ): Line[] {
   const serving =
     next.length === 0
@@ -183,6 +192,7 @@ function pageOf(
     ...ownWorker.map((line) => `  ${line}`),
     "",
     `Account ${user.address} has ether and 1,000 of the stake asset. Address file: ${addressFile}`,
+    ...funded.map((account) => `Account ${account} has ${FUNDED_ETHER} ether more.`),
     { text: "Everybody knows these keys: use them on this chain only.", colour: "yellow" },
     "Ctrl-C stops everything and removes the chain.",
   ];

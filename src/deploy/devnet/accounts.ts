@@ -13,6 +13,9 @@ export const developmentAccount = (index: number): HDAccount => mnemonicToAccoun
 /** Its private key. */
 export const developmentKey = (index: number): Hex => toHex(developmentAccount(index).getHdKey().privateKey!);
 
+/** What a local market gives each account that the user names, ether. */
+export const FUNDED_ETHER = 100;
+
 /** The account of a worker that a user of a local market runs. It has ether. */
 export const OWN_WORKER = 6;
 

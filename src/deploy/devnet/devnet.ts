@@ -1,13 +1,13 @@
 import { createServer } from "node:net";
 import { extname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseEther, type Address, type Hex } from "viem";
+import { parseEther, toHex, type Address, type Hex } from "viem";
 import type { Deployment } from "../../chain/market/deployment.ts";
 import { openSession, type Session } from "../../chain/market/session.ts";
 import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 import { keyFromPem } from "../../attestation/keys.ts";
 import { SoftwareManufacturer } from "../../attestation/manufacturer.ts";
-import { CHAIN_ID, developmentAccount, developmentKey, OWN_WORKER, PLAYGROUND } from "./accounts.ts";
+import { CHAIN_ID, FUNDED_ETHER, developmentAccount, developmentKey, OWN_WORKER, PLAYGROUND } from "./accounts.ts";
 import { Anvil } from "./anvil.ts";
 import { deployLocally } from "./deployLocally.ts";
 import { DevnetError } from "./errors.ts";
@@ -50,6 +50,8 @@ type DevnetOptions = {
   catalogue?: string | undefined;
   /** Whether another worker lies about the outputs. */
   hasLiar: boolean;
+  /** Accounts that get ether. */
+  fund?: readonly Address[];
   /** The command line: the program and what comes before a command's name. */
   commandLine: readonly string[];
   /** Called with what is done now. */
@@ -102,6 +104,10 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
       });
     const user = await sessionOf(0);
     await giveAsset(user, USER_ASSET);
+    for (const to of options.fund ?? []) {
+      const balance = await user.publicClient.getBalance({ address: to });
+      await anvil.request("anvil_setBalance", [to, toHex(balance + parseEther(String(FUNDED_ETHER)))]);
+    }
     await giveStake(await sessionOf(PLAYGROUND.worker), manufacturer, CLAIMS.playground);
     await giveCredit(await sessionOf(PLAYGROUND.watcher), BONDS * user.deployment.bond);
     const parts = await startParts(options, anvil, sessionOf, manufacturer, closing);

@@ -1,9 +1,9 @@
 import { Hono, type Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { createAdaptorServer } from "@hono/node-server";
-import type { AddressInfo } from "node:net";
 import type { Server } from "node:http";
 import type { z } from "zod/v4";
+import { listenAt } from "../../base/httpServer.ts";
 import { printable } from "../../base/text.ts";
 import type { AnswerService } from "./answerService.ts";
 import { RefusedError } from "./errors.ts";
@@ -70,7 +70,7 @@ export function endpointOf(service: AnswerService, onError: (error: unknown) => 
 /** A running endpoint. */
 export type Endpoint = { port: number; close: () => Promise<void> };
 
-/** Serves an endpoint. @param port 0 for any free one */
+/** Serves an endpoint. @param port 0 for any free one. @throws PortError */
 export async function listen(app: Hono, port: number, host = "127.0.0.1"): Promise<Endpoint> {
   const server = createAdaptorServer({
     fetch: app.fetch,
@@ -83,12 +83,9 @@ export async function listen(app: Hono, port: number, host = "127.0.0.1"): Promi
     underWay++;
     response.once("close", () => underWay--);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, resolve);
-  });
+  const taken = await listenAt(server, port, host, "--port");
   return {
-    port: (server.address() as AddressInfo).port,
+    port: taken,
     close: () =>
       new Promise((resolve) => {
         // Connections without a request, including connections that never sent any, must not delay the stop.

@@ -1,4 +1,4 @@
-import { accessSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Hex } from "viem";
 import { Database, type SqlRow } from "../../base/database/database.ts";
@@ -13,6 +13,13 @@ const SCHEMA = `
   create index openings_by_job on openings (job_id, root);`;
 
 const CONTENT = { applicationId: 0x5266534c, what: "the openings of a worker's seals", schema: SCHEMA, version: 1 };
+
+const unwritable = (path: string, cause: unknown): DatabaseAccessError =>
+  new DatabaseAccessError(
+    `${path}, what opens a worker's seals, cannot be written (${(cause as Error).message}): name another folder with ` +
+      "--seals",
+    { cause },
+  );
 
 /**
  * A file with the openings of a worker's seals. An unopened seal costs the whole collateral: the opening reaches the
@@ -43,6 +50,21 @@ export class SealBook {
     return [...this.#jobs];
   }
 
+  /**
+   * Looks whether `open` can create the file, and creates nothing: most workers never need the file.
+   * @throws DatabaseAccessError
+   */
+  requireWritable(): void {
+    if (this.#database !== undefined) return;
+    let folder = dirname(this.path);
+    while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
+    try {
+      accessSync(folder, constants.W_OK | constants.X_OK);
+    } catch (cause) {
+      throw unwritable(this.path, cause);
+    }
+  }
+
   /** Has the file ready to be written to. @throws DatabaseFileError, DatabaseInUseError, DatabaseAccessError */
   async open(): Promise<void> {
     if (this.#database !== undefined) return;
@@ -51,10 +73,7 @@ export class SealBook {
       // Anybody with a salt can try roots before the seal opens. SQLite gives the second file the same mode.
       closeSync(openSync(this.path, "a", 0o600));
     } catch (cause) {
-      const reason = (cause as Error).message;
-      throw new DatabaseAccessError(`${this.path}, what opens a worker's seals, cannot be written (${reason})`, {
-        cause,
-      });
+      throw unwritable(this.path, cause);
     }
     this.#database = await Database.open(this.path, CONTENT);
     for (const { job_id } of this.#database.all("select distinct job_id from openings")) this.#jobs.add(job_id as Hex);
