@@ -1,16 +1,31 @@
-import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo, Server } from "node:net";
 import { errorWithCode } from "./errors.ts";
 import { printable } from "./text.ts";
 
-/** A port that cannot be listened on. */
+/** A port on which this process cannot listen. */
 export class PortError extends errorWithCode("PORT") {}
 
-/** What to throw when a server cannot listen. */
-export const portError = (port: number, host: string, cause: Error): PortError => {
-  const { code } = cause as { code?: string };
-  const why = code === "EADDRINUSE" ? "is taken" : `cannot be listened on (${code ?? cause.message})`;
-  return new PortError(`port ${port} of ${host} ${why}: name another one; 0 takes any free one`, { cause });
+/**
+ * Has a server listen.
+ * @param port 0 for any free one. @param option The flag that named the port, for the message. @returns the port
+ * @throws PortError if another process listens there, or if the system forbids the port
+ */
+export async function listenAt(server: Server, port: number, host: string, option: string): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", ({ code, message }: NodeJS.ErrnoException) => {
+      const why = REASONS[code ?? ""] ?? `cannot be listened on (${message})`;
+      reject(new PortError(`port ${port} of ${host} ${why}: name another one with ${option}`));
+    });
+    server.listen(port, host, resolve);
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const REASONS: Record<string, string> = {
+  EADDRINUSE: "is taken by another process",
+  EACCES: "is one that this user may not listen on",
+  EADDRNOTAVAIL: "is at an address that this machine does not have",
 };
 
 /**
@@ -19,14 +34,18 @@ export const portError = (port: number, host: string, cause: Error): PortError =
  */
 export class HttpServer {
   readonly #answer: (url: string, response: ServerResponse) => Promise<void>;
-  #server: Server | undefined;
+  #server: ReturnType<typeof createServer> | undefined;
 
   constructor(answer: (url: string, response: ServerResponse) => Promise<void>) {
     this.#answer = answer;
   }
 
-  /** Begins to serve. @param port 0 for any free one. @returns the port. @throws PortError */
-  async listen(port: number, host = "127.0.0.1"): Promise<number> {
+  /**
+   * Begins to serve.
+   * @param port 0 for any free one. @param option The flag that named the port. @returns the port
+   * @throws PortError
+   */
+  async listen(port: number, option: string, host = "127.0.0.1"): Promise<number> {
     const server = createServer((request, response) => {
       this.#answer(request.url ?? "", response).catch((error: unknown) => {
         // Half an answer cannot be taken back, only cut off.
@@ -34,12 +53,9 @@ export class HttpServer {
         else response.writeHead(500).end(`${printable((error as Error).message)}\n`);
       });
     });
+    const taken = await listenAt(server, port, host, option);
     this.#server = server;
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", (error) => reject(portError(port, host, error)));
-      server.listen(port, host, resolve);
-    });
-    return (server.address() as AddressInfo).port;
+    return taken;
   }
 
   async close(): Promise<void> {

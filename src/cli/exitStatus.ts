@@ -46,6 +46,7 @@ const USAGE_CODES = new Set([
   "DISPATCH_OUTPUT",
   "DATABASE_FILE",
   "DATABASE_ACCESS",
+  "PORT",
 ]);
 
 /** Returns true for Refute's own errors, which have a message for people. */

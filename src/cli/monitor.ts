@@ -16,19 +16,23 @@ type RpcFailure = { node: string; method: string; reason: string };
 const STALE_INTERVALS = 5;
 const MIN_STALE_MS = 60_000;
 
+const NO_ROUND = "no round has ended yet";
+
+const UNIT = "in the smallest unit of the stake asset";
+
 /** Figures of a role as gauges. */
 const FIGURES: Record<keyof Figures, { name: string; help: string }> = {
   openClaims: { name: "refute_open_claims", help: "Own claims that are neither final nor refuted" },
   openGames: { name: "refute_open_games", help: "Games that the account plays" },
   minClock: { name: "refute_least_clock_seconds", help: "Time left for the account's next move in any game" },
   headLag: { name: "refute_head_lag_seconds", help: "Age of the newest block that the nodes show" },
-  balance: { name: "refute_balance_wei", help: "The account's ether" },
-  gasPrice: { name: "refute_gas_price_wei", help: "Base fee and usual tip" },
-  credit: { name: "refute_credit_wei", help: "The account's credit in the vault" },
-  staked: { name: "refute_stake_wei", help: "The account's stake" },
-  locked: { name: "refute_locked_stake_wei", help: "The part of the stake that backs claims" },
-  bond: { name: "refute_bond_wei", help: "Credit that opening a game takes" },
-  attestation: { name: "refute_attestation_seconds", help: "Time until the attestation ends" },
+  balance: { name: "refute_balance_wei", help: "The account's ether, in wei" },
+  gasPrice: { name: "refute_gas_price_wei", help: "Base fee and usual tip, in wei of ether" },
+  credit: { name: "refute_credit_wei", help: `The account's credit in the vault, ${UNIT}` },
+  staked: { name: "refute_stake_wei", help: `The account's stake, ${UNIT}` },
+  locked: { name: "refute_locked_stake_wei", help: `The part of the stake that backs claims, ${UNIT}` },
+  bond: { name: "refute_bond_wei", help: `Credit that opening a game takes, ${UNIT}` },
+  attestation: { name: "refute_attestation_seconds", help: "Time until the attestation ends, 0 without one" },
   classes: { name: "refute_classes_held", help: "Classes that exams have shown" },
   blobsAtRisk: {
     name: "refute_blobs_at_risk",
@@ -67,7 +71,7 @@ export class Monitor {
   readonly #reasons = new Set<string>();
   readonly #server = new HttpServer((url, response) => this.#answer(url, response));
   #lastRoundAt: number;
-  #hasRound = false;
+  #hasRounds = false;
 
   /** @param intervalMs Pause between rounds. @param now The time, milliseconds. */
   constructor(health: Health, intervalMs: number, now: () => number = Date.now) {
@@ -83,8 +87,8 @@ export class Monitor {
       registers,
     });
     this.#rounds = new Counter({ name: "refute_rounds_total", help: "Rounds", labelNames: ["outcome"], registers });
-    this.#events = new Counter({ name: "refute_events_total", help: "Things done", labelNames: ["kind"], registers });
-    this.#gas = new Counter({ name: "refute_gas_total", help: "Gas used", labelNames: ["kind"], registers });
+    this.#events = new Counter({ name: "refute_events_total", help: "What the role did and saw, by kind", labelNames: ["kind"], registers });
+    this.#gas = new Counter({ name: "refute_gas_total", help: "Gas of its transactions, by kind of event", labelNames: ["kind"], registers });
     this.#failedAudits = new Counter({
       name: "refute_failed_audits_total",
       help: "Audits without a verdict, and self-audits that found an execution wrong",
@@ -115,7 +119,7 @@ export class Monitor {
       registers,
     });
     this.#lastGood = new Gauge({
-      name: "refute_last_round_seconds",
+      name: "refute_last_round_timestamp_seconds",
       help: "Unix time of the last good round",
       registers,
     });
@@ -137,7 +141,7 @@ export class Monitor {
 
   readonly onRound = (outcome: "done" | "failed"): void => {
     this.#rounds.inc({ outcome });
-    [this.#lastRoundAt, this.#hasRound] = [this.#now(), true];
+    [this.#lastRoundAt, this.#hasRounds] = [this.#now(), true];
     this.#health.set("rounds", outcome === "done" ? undefined : { reason: "the last round failed" });
     if (outcome === "done") this.#lastGood.set(this.#now() / 1_000);
   };
@@ -167,13 +171,13 @@ export class Monitor {
   /** Checks that rounds still end, and logs open problems again. Call from time to time. */
   tick(): void {
     if (this.#now() - this.#lastRoundAt > this.#staleMs)
-      this.#health.set("rounds", { reason: this.#hasRound ? "the last round ended too long ago" : NO_ROUND });
+      this.#health.set("rounds", { reason: this.#hasRounds ? "the last round ended too long ago" : NO_ROUND });
     this.#health.repeat();
   }
 
-  /** Begins to serve. @param port 0 for any free one. @returns the port */
+  /** Begins to serve. @param port 0 for any free one. @returns the port @throws PortError */
   listen(port: number): Promise<number> {
-    return this.#server.listen(port);
+    return this.#server.listen(port, "--monitor-port");
   }
 
   close(): Promise<void> {

@@ -71,6 +71,8 @@ type PlayerSettings = SettingValues<typeof playerSettings>;
 /** The time that the first round waits for programs in the cache. Slower programs are known in a later round. */
 const CACHE_WAIT_MS = 1_000;
 
+const UNUSED_KEY = "the key in REFUTE_PRIVATE_KEY is not used, because";
+
 /** How long a role waits at its start for an answer: a node and a role of one machine start together. */
 const START_WAIT_MS = 5 * 60_000;
 
@@ -98,7 +100,10 @@ export async function play(
   for (const { path } of specs) requireFile(path);
   // Before the self test, which takes seconds: a wrong password is known at once.
   const account = await loadAccount(settings);
-  log.info("self test begins: some seconds");
+  const { keystore, signer } = settings;
+  if ((keystore ?? signer) !== undefined && (process.env.REFUTE_PRIVATE_KEY ?? "") !== "")
+    log.warn({ account: account.address }, `${UNUSED_KEY} ${signer === undefined ? "--keystore" : "--signer"} is used`);
+  log.info("self test begins");
   log.info(await selfTestExecutor(), "self test passed");
   const onStop = (): void => log.info("stopping after this round; once more to stop at once");
   await untilStopped(onStop, (signal) => playUntil(signal, { role, settings, specs, account, log }, run));
@@ -139,7 +144,7 @@ async function playUntil(
   let queue: ExecutionQueue | undefined;
   let sharedRuns: SharedRuns | undefined;
   try {
-    // Before a node is waited for: a supervisor must not take the wait for a process that is dead.
+    // First: a supervisor asks while no node answers too, and a taken port ends the process at once.
     if (settings.monitorPort !== undefined)
       log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
     const secret = snapshotSecret(settings.snapshotKey, settings.store);

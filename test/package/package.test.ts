@@ -35,6 +35,11 @@ describe("the package", function () {
     expect(packed.unpackedSize).to.be.below(5e6);
     expect(paths()).to.include("contracts/consumer/ResultConsumer.sol");
     expect(paths()).to.include("artifacts/contracts/market/JobMarket.sol/JobMarket.json");
+    expect(paths()).to.include.members([
+      "operations/systemd/refute-worker.service",
+      "operations/prometheus/refute.rules.yml",
+      "operations/grafana/refute.json",
+    ]);
   });
 
   itInTime("everyContractsSource_comesWithWhatItImports", () => {

@@ -6,6 +6,7 @@ import { keepManufacturer } from "../../attestation/standInFile.ts";
 import { addressFilePath, writeAddressFile } from "../../deploy/network/writeAddressFile.ts";
 import type { Devnet } from "../../deploy/devnet/devnet.ts";
 import { DevnetError } from "../../deploy/devnet/errors.ts";
+import { FUNDED_ETHER } from "../../deploy/devnet/accounts.ts";
 import { modelEntry } from "../../deploy/devnet/modelEntry.ts";
 import { knownManufacturerPem } from "../../deploy/devnet/knownManufacturer.ts";
 import { removeAtExit } from "../../deploy/devnet/removeAtExit.ts";
@@ -29,9 +30,14 @@ const settings = {
   catalogue: optional<string>("source", "file or https URL of models that may be fetched for jobs", text),
   text: toggle("also sell texts of a small decoder: a gateway for applications, and a worker that serves it"),
   textPort: defaulted("port", "of the gateway, on 127.0.0.1; 0 takes any free one", port, 8_800),
-  fund: optional<Address[]>("addresses", "give each 100 ether, for keys of your own; comma-separated", addresses),
   liar: toggle("start a worker too that lies about the outputs"),
   folder: defaulted("folder", "where the address file lies while the market runs", text, "deployments"),
+  fund: defaulted<Address[]>(
+    "addresses",
+    `accounts of your own, comma-separated, that get ${FUNDED_ETHER} ether each`,
+    (text, name) => list(text, name).map((one) => address(one, name)),
+    [],
+  ),
   logs: toggle("show what worker and watcher log"),
 };
 
@@ -64,7 +70,6 @@ export function devnetCommand(output: Output): Command {
             modelsFile: values.models,
             hasLiar: values.liar,
             textPort: values.text ? values.textPort : undefined,
-            funded: values.fund,
             commandLine: [process.execPath, ...process.execArgv, process.argv[1]!],
             onProgress: (what) => output.note(what),
             ...(values.logs && { onLog: (part: string, line: string) => output.note(`${part}: ${line}`) }),
@@ -74,7 +79,8 @@ export function devnetCommand(output: Output): Command {
             if (!signal.aborted) throw error;
             throw new InterruptedError("stopped before the market was ready; nothing is left of it", { cause: error });
           });
-          await run(output, devnet, { specs, programs, modelsFile: values.models, folder: values.folder, signal });
+          const { folder, fund: funded } = values;
+          await run(output, devnet, { specs, programs, modelsFile: values.models, folder, funded, signal });
         },
       );
     });
@@ -97,9 +103,9 @@ type About = {
 async function run(
   output: Output,
   devnet: Devnet,
-  about: About & { folder: string; signal: AbortSignal },
+  about: About & { folder: string; funded: readonly Address[]; signal: AbortSignal },
 ): Promise<void> {
-  const { folder, signal } = about;
+  const { folder, funded, signal } = about;
   const isNew = !existsSync(folder);
   // Every local market has the same address: an existing file belongs to another market, which may run.
   const isOwn = !existsSync(addressFilePath(folder, devnet.deployment));
@@ -113,7 +119,7 @@ async function run(
       remove = () => removals.forEach((each) => each());
     }
     const { env, next, ownWorker, value } = words(devnet, addressFile, manufacturer, about);
-    output.ready(value, pageOf(devnet, addressFile, env, next, ownWorker));
+    output.ready({ ...value, funded }, pageOf(devnet, addressFile, env, next, ownWorker, funded));
     const stopped = new Promise<undefined>((done) => signal.addEventListener("abort", () => done(undefined)));
     const failure = signal.aborted ? undefined : await Promise.race([devnet.failed, stopped]);
     if (failure !== undefined && !signal.aborted)
@@ -177,6 +183,7 @@ function pageOf(
   env: Record<string, string>,
   next: readonly string[],
   ownWorker: readonly string[],
+  funded: readonly Address[],
 ): Line[] {
   const serving =
     next.length === 0
@@ -199,6 +206,7 @@ function pageOf(
     ...ownWorker.map((line) => `  ${line}`),
     "",
     `Account ${user.address} has ether and 1,000 of the stake asset. Address file: ${addressFile}`,
+    ...funded.map((account) => `Account ${account} has ${FUNDED_ETHER} ether more.`),
     { text: "Everybody knows these keys: use them on this chain only.", colour: "yellow" },
     "Ctrl-C stops everything and removes the chain.",
   ];

@@ -15,6 +15,8 @@ export const developmentKey = (index: number): Hex => toHex(developmentAccount(i
 
 /** The accounts of who answers with signed claims, and of the gateway that buys from it (`refute devnet --text`). */
 export const TEXT_PARTIES = { worker: 7, gateway: 8 } as const;
+/** What a local market gives each account that the user names, ether. */
+export const FUNDED_ETHER = 100;
 
 /** The account of a worker that a user of a local market runs. It has ether. */
 export const OWN_WORKER = 6;

@@ -7,7 +7,7 @@ import { openSession, type Session } from "../../chain/market/session.ts";
 import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 import { keyFromPem } from "../../attestation/keys.ts";
 import { SoftwareManufacturer } from "../../attestation/manufacturer.ts";
-import { CHAIN_ID, developmentAccount, developmentKey, OWN_WORKER, PLAYGROUND } from "./accounts.ts";
+import { CHAIN_ID, FUNDED_ETHER, developmentAccount, developmentKey, OWN_WORKER, PLAYGROUND } from "./accounts.ts";
 import { Anvil } from "./anvil.ts";
 import { deployLocally } from "./deployLocally.ts";
 import { DevnetError } from "./errors.ts";
@@ -30,7 +30,6 @@ const CLAIMS = { worker: 20, liar: 5, playground: 50 } as const;
 const BONDS = 20n;
 const USER_ASSET = parseEther("1000");
 /** Of an account of one's own. */
-const FUNDS = parseEther("100");
 
 /** How often is looked for a block while nothing but this uses the chain. */
 const POLLING_MS = 50;
@@ -51,12 +50,12 @@ type DevnetOptions = {
   modelsFile?: string | undefined;
   /** Models that workers may fetch for jobs, in the same format that `refute worker` takes. */
   catalogue?: string | undefined;
-  /** Further accounts that get ether, for keys of one's own. */
-  funded?: readonly Address[] | undefined;
   /** Whether another worker lies about the outputs. */
   hasLiar: boolean;
   /** The port of a gateway that sells texts of a small decoder; undefined: without. 0 takes any free one. */
   textPort?: number | undefined;
+  /** Accounts that get ether. */
+  fund?: readonly Address[];
   /** The command line: the program and what comes before a command's name. */
   commandLine: readonly string[];
   /** Called with what is done now. */
@@ -113,7 +112,10 @@ export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
       });
     const user = await sessionOf(0);
     await giveAsset(user, USER_ASSET);
-    for (const address of options.funded ?? []) await anvil.request("anvil_setBalance", [address, toHex(FUNDS)]);
+    for (const to of options.fund ?? []) {
+      const balance = await user.publicClient.getBalance({ address: to });
+      await anvil.request("anvil_setBalance", [to, toHex(balance + parseEther(String(FUNDED_ETHER)))]);
+    }
     await giveStake(await sessionOf(PLAYGROUND.worker), manufacturer, CLAIMS.playground);
     await giveCredit(await sessionOf(PLAYGROUND.watcher), BONDS * user.deployment.bond);
     const folder = temporaryFolder("refute-devnet-");

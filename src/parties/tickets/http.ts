@@ -1,15 +1,14 @@
 import { Hono, type Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { createAdaptorServer } from "@hono/node-server";
-import type { AddressInfo } from "node:net";
 import type { Server } from "node:http";
 import type { z } from "zod/v4";
+import { listenAt } from "../../base/httpServer.ts";
 import { printable } from "../../base/text.ts";
 import type { AnswerService } from "./answerService.ts";
 import { RefusedError } from "./errors.ts";
 import { openApi } from "./openApi.ts";
 import { headSchema, paymentSchema, questionSchema } from "./messageSchemas.ts";
-import { portError } from "../../base/httpServer.ts";
 
 /** How long a request may take to arrive, milliseconds. */
 const REQUEST_MS = 30_000;
@@ -84,12 +83,9 @@ export async function listen(app: Hono, port: number, host = "127.0.0.1"): Promi
     underWay++;
     response.once("close", () => underWay--);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(portError(port, host, error)));
-    server.listen(port, host, resolve);
-  });
+  const taken = await listenAt(server, port, host, "--port");
   return {
-    port: (server.address() as AddressInfo).port,
+    port: taken,
     close: () =>
       new Promise((resolve) => {
         // Connections without a request, including connections that never sent any, must not delay the stop.

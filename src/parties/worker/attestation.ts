@@ -32,8 +32,8 @@ export class Attestation {
   readonly #exams: WorkerOptions["exams"];
   readonly #log: Logger;
   readonly #role: Role<WorkerEvent>;
-  /** The deployment's `reportLifetime`, once it was read. */
-  #lifetime: number | undefined;
+  /** The deployment's `reportLifetime`, once somebody asked for it. */
+  #lifetime: Promise<number> | undefined;
   #lookAt = 0n;
   #failures = 0;
 
@@ -52,15 +52,14 @@ export class Attestation {
   async measure(now: bigint): Promise<void> {
     const { provisioning, sender } = this.#session;
     const { reason, time } = await provisioning.eligibilityOf(sender.address);
-    const left = Number(time - now);
-    const attestation = reason === "eligible" ? left : Math.min(left, -1);
+    const attestation = reason === "eligible" ? Math.max(0, Number(time - now)) : 0;
     this.#role.meter.figures({ attestation });
     const min = this.#device === undefined ? DAY_SECONDS : Math.min(DAY_SECONDS, (await this.#reportLifetime()) / 4);
     const remedy =
-      this.#device === undefined ? "run refute device attest again, or give the worker --dongle" : "see renewal";
-    const why = `the attestation ends in ${Math.ceil(attestation / 3_600)} hours: ${remedy}`;
-    const isSoon = attestation >= 0 && attestation < min;
-    this.#role.health.set("attestation", isSoon ? { reason: why } : undefined);
+      this.#device === undefined ? "run refute device attest, or give the worker --dongle" : "see renewal";
+    const why =
+      reason === "eligible" ? `the attestation ends in ${Math.ceil(attestation / 3_600)} hours` : "there is none now";
+    this.#role.health.set("attestation", attestation < min ? { reason: `${why}: ${remedy}` } : undefined);
   }
 
   /**
@@ -109,12 +108,18 @@ export class Attestation {
     this.#role.report({ kind: "attested", device: id, seq: String(seq), receipt });
   }
 
-  async #reportLifetime(): Promise<number> {
-    if (this.#lifetime !== undefined) return this.#lifetime;
-    this.#lifetime = await this.#session.provisioning.reportLifetime();
-    const fields = { holdsSeconds: this.#lifetime, renewedAfterSeconds: this.#lifetime / 2 };
-    this.#log.info(fields, "the dongle renews the attestation");
-    return this.#lifetime;
+  /** Two callers at once share one request, and one line of the log. */
+  #reportLifetime(): Promise<number> {
+    return (this.#lifetime ??= this.#readLifetime().catch((error: unknown) => {
+      this.#lifetime = undefined;
+      throw error;
+    }));
+  }
+
+  async #readLifetime(): Promise<number> {
+    const holdsSeconds = await this.#session.provisioning.reportLifetime();
+    this.#log.info({ holdsSeconds, renewedAfterSeconds: holdsSeconds / 2 }, "the dongle renews the attestation");
+    return holdsSeconds;
   }
 }
 

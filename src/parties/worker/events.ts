@@ -10,7 +10,8 @@ export type WorkerEvent =
   | { kind: "attested"; device: Hex; seq: string; receipt: TransactionReceipt }
   /** An exam. @param exam The block number of the exam, decimal text. @param seq Decimal text. */
   | { kind: "sat"; class: number; exam: string; seq: string; milliseconds: number; receipt: TransactionReceipt }
-  | { kind: "claimed"; jobId: Hex; receipt: TransactionReceipt }
+  /** @param fee Of the job, in the smallest unit of the stake asset. */
+  | { kind: "claimed"; jobId: Hex; fee: bigint; receipt: TransactionReceipt }
   | { kind: "executed"; jobId: Hex; root: Hex; milliseconds: number }
   /** Natively, without exact execution. */
   | { kind: "answered"; jobId: Hex; root: Hex; milliseconds: number }

@@ -41,9 +41,9 @@ export class TracePublisher {
     executions.onItem = this.#items.take;
   }
 
-  /** Begins to serve. @param port 0 for any free one. @returns the port */
+  /** Begins to serve. @param port 0 for any free one. @returns the port @throws PortError */
   listen(port: number, host?: string): Promise<number> {
-    return this.#server.listen(port, host);
+    return this.#server.listen(port, "--publish-port", host);
   }
 
   close(): Promise<void> {

@@ -14,6 +14,13 @@ const SCHEMA = `
 
 const CONTENT = { applicationId: 0x5266534c, what: "the openings of a worker's seals", schema: SCHEMA, version: 1 };
 
+const unwritable = (path: string, cause: unknown): DatabaseAccessError =>
+  new DatabaseAccessError(
+    `${path}, what opens a worker's seals, cannot be written (${(cause as Error).message}): name another folder with ` +
+      "--seals",
+    { cause },
+  );
+
 /**
  * A file with the openings of a worker's seals. An unopened seal costs the whole collateral: the opening reaches the
  * disk before the seal is sent, and stays until the claim ends.
@@ -43,15 +50,18 @@ export class SealBook {
     return [...this.#jobs];
   }
 
-  /** Why the file could not be made or written now, as far as its folder tells; undefined if it could. */
-  get obstacle(): string | undefined {
-    let at = this.path;
-    while (!existsSync(at) && at !== dirname(at)) at = dirname(at);
+  /**
+   * Looks whether `open` can create the file, and creates nothing: most workers never need the file.
+   * @throws DatabaseAccessError
+   */
+  requireWritable(): void {
+    if (this.#database !== undefined) return;
+    let folder = dirname(this.path);
+    while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
     try {
-      accessSync(at, constants.W_OK);
-      return undefined;
-    } catch (error) {
-      return `${this.path}, for what opens seals, cannot be written (${(error as Error).message}): name another folder`;
+      accessSync(folder, constants.W_OK | constants.X_OK);
+    } catch (cause) {
+      throw unwritable(this.path, cause);
     }
   }
 
@@ -63,10 +73,7 @@ export class SealBook {
       // Anybody with a salt can try roots before the seal opens. SQLite gives the second file the same mode.
       closeSync(openSync(this.path, "a", 0o600));
     } catch (cause) {
-      const reason = (cause as Error).message;
-      throw new DatabaseAccessError(`${this.path}, what opens a worker's seals, cannot be written (${reason})`, {
-        cause,
-      });
+      throw unwritable(this.path, cause);
     }
     this.#database = await Database.open(this.path, CONTENT);
     for (const { job_id } of this.#database.all("select distinct job_id from openings")) this.#jobs.add(job_id as Hex);

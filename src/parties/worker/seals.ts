@@ -27,10 +27,16 @@ export class Seals {
   readonly #doneAt = new Map<Hex, bigint>();
   /** Whether an opening could not be forgotten. */
   #isStuck = false;
+  #isUnwritable = false;
 
   /** @param book Where openings are kept; without one, nothing can be sealed. */
   constructor(session: Session, role: Role<WorkerEvent>, log: Logger, book: SealBook | undefined) {
     [this.#session, this.#role, this.#log, this.#book] = [session, role, log, book];
+  }
+
+  /** Whether a sealed job may be claimed, as far as the file is concerned. */
+  get canKeep(): boolean {
+    return !this.#isUnwritable;
   }
 
   /** Whether openings can be kept, now that a sealed job is to be claimed. */
@@ -51,10 +57,11 @@ export class Seals {
   }
 
   /**
-   * Reports lost seals, and forgets openings of permanently finished jobs. Never throws: a failed write is tried again
-   * in the next round.
+   * Reports lost seals and a folder that cannot be written to, and forgets openings of permanently finished jobs. Never
+   * throws: a failed write is tried again in the next round.
    */
   tidy({ jobs }: History, blockNumber: bigint): void {
+    this.#look();
     for (const job of jobs.values()) {
       if (job.broken !== undefined && this.#isMe(job.broken)) this.#lost(job, "somebody has closed the job");
       if (this.#book?.has(job.id) === true && this.#isDoneForGood(job, blockNumber)) this.#forget(this.#book, job.id);
@@ -113,6 +120,17 @@ export class Seals {
         { job: id, openFrom: dateOf(from), openUntil: dateOf(until) },
         "stops with a seal to open: start again before the end of that time, or the whole collateral is lost",
       );
+  }
+
+  #look(): void {
+    let problem: Problem | undefined;
+    try {
+      this.#book?.requireWritable();
+    } catch (error) {
+      problem = problemOf(error);
+    }
+    if (problem !== undefined || this.#isUnwritable) this.#role.health.set("seals", problem);
+    this.#isUnwritable = problem !== undefined;
   }
 
   /** A reorganisation may restore a seal that was opened or broken, together with the duty to open the seal. */

@@ -256,7 +256,11 @@ class Worker {
   async #claim(history: History, open: number, now: bigint): Promise<void> {
     const { session, policy, log } = this.#options;
     const known = [...history.jobs.values()].filter(
-      (job) => job.open && !this.#hasLost(job) && !this.#failedAudits.isDistrusted(job.job.programRoot),
+      (job) =>
+        job.open &&
+        !this.#hasLost(job) &&
+        !this.#failedAudits.isDistrusted(job.job.programRoot) &&
+        (!isSealed(job) || this.#seals.canKeep),
     );
     const best = await this.#choice.best(known, now);
     if (best === undefined) return;
@@ -283,7 +287,7 @@ class Worker {
     }
     const { job, terms, id } = best.record;
     await this.#races.run("claiming", id, async () =>
-      this.#role.report({ kind: "claimed", jobId: id, receipt: await session.market.claim(job, terms) }),
+      this.#role.report({ kind: "claimed", jobId: id, fee: job.fee, receipt: await session.market.claim(job, terms) }),
     );
   }
 

@@ -11,6 +11,12 @@ import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
  */
 const OWN_LIMITS = { seconds: 7_200, maxBytes: Math.max(2 ** 32, Math.floor(totalmem() / 2)) };
 
+/** Writes the flags that an error names as keys of the models file: a role has no such flags. */
+const inModelsFile = (reason: string): string =>
+  reason
+    .replace(/--shape (\S+)=([\d,]+)/g, '"shapes": { "$1": [$2] } in the models file')
+    .replace(/--dim (\S+)=N/g, '"dims": { "$1": N }');
+
 /** How often a program is compiled again because what was stored cannot be read. */
 const MAX_LOSSES = 2;
 
@@ -108,7 +114,9 @@ export class OwnModels implements ProgramSource {
   #fail(spec: ModelSpec, code: string, reason: string): void {
     // A compilation given up at the process's end is no problem of the model.
     if (this.#signal.aborted) return;
-    this.#library.setProblem(this.#nameOf(spec), reason);
-    this.#log.error({ model: spec.path, code, reason }, "model cannot be used; the others are");
+    const why = inModelsFile(reason);
+    this.#library.setProblem(this.#nameOf(spec), why);
+    const others = this.#specs.length > 1 ? "the others are not touched" : "there is no other";
+    this.#log.error({ model: spec.path, code, reason: why }, `model cannot be used; ${others}`);
   }
 }

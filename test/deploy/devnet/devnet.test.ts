@@ -3,9 +3,10 @@ import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Hex } from "viem";
+import { parseEther, toHex, type Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
 import { anvilBinary } from "../../../src/deploy/devnet/anvil.ts";
+import { askNode } from "../../../src/deploy/devnet/askNode.ts";
 import { killAtExit } from "../../../src/deploy/devnet/killAtExit.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { readNpy, writeNpy } from "../../../src/model/onnx/inputs/npy.ts";
@@ -25,8 +26,12 @@ type Ready = {
   addressFile: string;
   next: string[];
   manufacturer: string;
+  funded: Hex[];
   ownWorker: { account: Hex; commands: string[] };
 };
+
+/** An account that no development node knows. */
+const STRANGER = "0x00000000000000000000000000000000DeaDBeef";
 
 /** Jobs that are posted until the liar has claimed one. */
 const MAX_JOBS = 16;
@@ -80,7 +85,7 @@ describe("refute devnet", function () {
     writeFileSync(join(work!, "model.onnx"), mlpBytes(1));
     const npy = writeNpy({ dtype: DType.float32, shape: [1, 64], bytes: mlpInput(3) });
     writeFileSync(join(work!, "x.npy"), npy);
-    ({ child, ready, said } = await start("--model", "model.onnx", "--shape", "x=1,64", "--liar"));
+    ({ child, ready, said } = await start("--model", "model.onnx", "--shape", "x=1,64", "--liar", "--fund", STRANGER));
   });
   after(() => {
     child?.kill("SIGKILL");
@@ -101,6 +106,13 @@ describe("refute devnet", function () {
       ready.env.REFUTE_MARKET!.toLowerCase(),
       ready.env.REFUTE_CHAIN_ID,
     ]);
+  });
+
+  itInTime("accountThatFundNames_hasEther", async () => {
+    expect(ready.funded).to.deep.equal([STRANGER]);
+    expect(await askNode(ready.env.REFUTE_RPC_URL!, "eth_getBalance", [STRANGER, "latest"])).to.equal(
+      toHex(parseEther("100")),
+    );
   });
 
   itInTime("ownWorker_itsDeviceIsEndorsedByTheFile_andItsModelsAreThoseOfTheDevnet", () => {

@@ -7,6 +7,7 @@ import { attest } from "../../../src/attestation/attest.ts";
 import { SoftwareDevice, type Device } from "../../../src/attestation/device.ts";
 import { DongleAwayError } from "../../../src/attestation/errors.ts";
 import { deviceId, generateKey } from "../../../src/attestation/keys.ts";
+import { Attestation } from "../../../src/parties/worker/attestation.ts";
 import { Health } from "../../../src/base/health.ts";
 import { ZERO_HASH } from "../../../src/chain/structs.ts";
 import { mlpProgram } from "../../../testkit/models/mlp.ts";
@@ -65,6 +66,44 @@ describe("a worker with a dongle", function () {
     expect(worker.attested().length).to.be.within(5, 9);
     expect(worker.health.problem("renewal")).to.equal(undefined);
     await worker.stop();
+  });
+
+  it("accountWithoutAttestation_hasZeroSeconds_andTheConditionFails", async function () {
+    const figures: object[] = [];
+    const health = new Health(quiet);
+    const eligibilities = [
+      { reason: "noDevice", time: 0n },
+      { reason: "reportExpired", time: 1_000n },
+      { reason: "eligible", time: 1_700_000_000n + 10n * BigInt(DAY) },
+    ];
+    const provisioning = { eligibilityOf: () => Promise.resolve(eligibilities[figures.length]) };
+    const session = { provisioning, sender: { address: "0x" } } as unknown as Session;
+    const role = { health, meter: { figures: (measured: object) => figures.push(measured) } };
+    const attestation = new Attestation({ session, device: undefined, exams: undefined, log: quiet }, role as never);
+    const problems: (string | undefined)[] = [];
+    for (let k = 0; k < eligibilities.length; k++) {
+      await attestation.measure(1_700_000_000n);
+      problems.push(health.problem("attestation")?.reason);
+    }
+    expect(figures).to.deep.equal([{ attestation: 0 }, { attestation: 0 }, { attestation: 10 * DAY }]);
+    const none = "there is none now: run refute device attest, or give the worker --dongle";
+    expect(problems).to.deep.equal([none, none, undefined]);
+  });
+
+  it("lifetimeOfAReport_isReadOnce_byTwoWhoAskAtOnce", async function () {
+    const lines: string[] = [];
+    let asked = 0;
+    const provisioning = {
+      eligibilityOf: () => Promise.resolve({ reason: "noDevice", time: 0n }),
+      reportLifetime: () => Promise.resolve((asked++, 1_000)),
+    };
+    const session = { provisioning, sender: { address: "0x" } } as unknown as Session;
+    const role = { health: new Health(quiet), meter: { figures: () => undefined } };
+    const log = { ...quiet, info: (_: unknown, message: string) => void lines.push(message) } as never;
+    const device = new SoftwareDevice(players().manufacturer);
+    const attestation = new Attestation({ session, device, exams: undefined, log }, role as never);
+    await Promise.all([attestation.measure(1n), attestation.measure(1n)]);
+    expect([asked, lines]).to.deep.equal([1, ["the dongle renews the attestation"]]);
   });
 
   it("dongleThatIsAway_isWaitedFor_andSaidToBeAway", async function () {

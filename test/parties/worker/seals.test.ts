@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -63,6 +63,25 @@ describe("seals of a worker", function () {
         /other\.db is not the openings of a worker's seals/,
       );
     });
+  });
+
+  it("folderThatCannotBeWritten_failsTheCondition_beforeAnySealedJob_untilItCan", async () => {
+    const file = join(folder, "file");
+    writeFileSync(file, "", { mode: 0o600 });
+    const book = await SealBook.at(join(file, "deep", "seals.db"));
+    const conditions: (string | undefined)[] = [];
+    const role = { health: { set: (_: string, problem?: { reason: string }) => conditions.push(problem?.reason) } };
+    const seals = new Seals({} as never, role as never, undefined as never, book);
+    const tidy = (): void => seals.tidy({ jobs: new Map() } as never, 1n);
+    tidy();
+    expect(conditions[0]).to.match(/file\/deep\/seals\.db.* cannot be written .*name another folder with --seals/);
+    expect(seals.canKeep).to.equal(false);
+    rmSync(file);
+    tidy();
+    tidy();
+    expect(conditions.slice(1)).to.deep.equal([undefined]);
+    expect(seals.canKeep).to.equal(true);
+    expect(existsSync(file)).to.equal(false);
   });
 
   it("opening_isForgotten256BlocksAfterItsJobWasDone_andAFullDiskStopsNothing", async () => {

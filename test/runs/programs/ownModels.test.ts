@@ -54,6 +54,14 @@ describe("the operator's models", function () {
   };
   const problems = () => lines.filter(({ level }) => level >= 40);
 
+  itInTime("modelWithOpenDimensions_isRefused_inTheWordsOfTheModelsFile", async () => {
+    const shape = { name: "x", elemType: 1, dims: ["N", 4] };
+    const { library } = await open([specOf("open.onnx", buildModel({ inputs: [shape] }))]);
+    await until(() => library.problems.length > 0);
+    expect(library.problems[0]).to.match(/for example "shapes": \{ "x": \[1,4\] \} in the models file/);
+    expect(lines.at(-1)!.msg).to.equal("model cannot be used; there is no other");
+  });
+
   itInTime("areCompiledOnce_andThenLoadedFromTheCache_byAnyNumberOfProcesses", async () => {
     const specs = [specOf("a.onnx", mlpBytes(1)), specOf("b.onnx", mlpBytes(2))];
     const roots = [1, 2].map((seed) => mlpProgram(seed).model.programRoot);

@@ -57,7 +57,7 @@ describe("operations", function () {
       const unit = readFileSync(join(FOLDER, `systemd/refute-${role}.service`), "utf8");
       const file = join(folder, `refute-${role}.service`);
       // The program that a unit starts must exist where it is verified.
-      writeFileSync(file, unit.replace("/usr/bin/npm", process.execPath));
+      writeFileSync(file, unit.replace("/usr/bin/node", process.execPath));
       runCommand("systemd-analyze", ["verify", file]);
       runCommand("systemd-analyze", ["security", "--offline=true", `--threshold=${MAX_EXPOSED}`, file]);
     });

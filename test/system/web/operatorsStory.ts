@@ -9,7 +9,7 @@ refute_condition{name="rounds"} 1
 refute_condition{name="pays"} 0
 refute_condition{name="account"} 1
 refute_condition{name="<img src=x onerror=alert(1)>"} 0
-refute_last_round_seconds 1700000000
+refute_last_round_timestamp_seconds 1700000000
 refute_events_total{kind="submitted"} 31
 refute_events_total{kind="finalised"} 29
 refute_events_total{kind="moved"} 6

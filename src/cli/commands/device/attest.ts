@@ -48,7 +48,7 @@ export function attestCommand(output: Output): Command {
         const attestation = await session.provisioning.eligibilityOf(session.sender.address);
         const rows = [
           ["device", id],
-          ["number", String(seq)],
+          ["report", `number ${seq} of this device`],
           ["attested", attestedText(attestation)],
         ];
         const lines = [...table(rows), ...identificationLines(identification)];

@@ -54,6 +54,7 @@ export function executorCommand(output: Output): Command {
       const log = createLogger(output.mode.quiet ? "error" : values.logLevel);
       if (!values.untriedPlatform)
         requireTriedPlatform(thisPlatform(), "try it at your own risk with --untried-platform");
+      log.info("self test begins");
       log.info(await selfTestExecutor(), "self test passed");
       const onStop = (): void => log.info("stopping after the tasks that were begun; once more to stop at once");
       await untilStopped(onStop, (signal) => executeUntil(signal, values, log));
