@@ -142,8 +142,8 @@ export function operatorView(metrics: Metrics): OperatorView | undefined {
     openGames: finite("refute_open_games"),
     minClock: finite("refute_least_clock_seconds"),
     headLag: finite("refute_head_lag_seconds"),
-    money: Object.entries(MONEY).flatMap(([metric, [name, unit, about]]) => {
     lastRound: finite("refute_last_round_timestamp_seconds"),
+    money: Object.entries(MONEY).flatMap(([metric, [name, unit, about]]) => {
       const value = finite(metric);
       return value === undefined ? [] : [{ name, units: BigInt(Math.round(value)), unit, about }];
     }),

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { DatabaseAccessError } from "../../base/database/errors.ts";
+import { listenAt } from "../../base/httpServer.ts";
 import type { Logger } from "../../base/log.ts";
 import { printable, stackLines } from "../../base/text.ts";
 import type { ApiKey, ApiKeys } from "./apiKeys.ts";
@@ -42,12 +42,9 @@ export async function serveGateway(options: ServerOptions, port: number, host = 
   server.requestTimeout = REQUEST_MS;
   server.headersTimeout = REQUEST_MS;
   server.keepAliveTimeout = IDLE_MS;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, resolve);
-  });
+  const taken = await listenAt(server, port, host, "--port");
   return {
-    port: (server.address() as AddressInfo).port,
+    port: taken,
     close: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       await handler.stop();
