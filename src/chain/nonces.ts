@@ -5,7 +5,7 @@ import { NONCE_LOOKS, NONCE_PAUSE_MS, RECENT, SHARED_PART, type Patience } from 
 import { sharedRead } from "./sharedRead.ts";
 
 /** An account's transaction counts: in blocks only, and including waiting transactions. */
-export type Counts = { latest: number; pending: number };
+type Counts = { latest: number; pending: number };
 
 /**
  * One account's nonces. A nonce is used again until a transaction with the nonce is mined. Each nonce belongs to one

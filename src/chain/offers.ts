@@ -8,7 +8,7 @@ import { FEE_PART, FIRST_RESEND_PART, MAX_RAISES, MAX_TIP_FACTOR, type Patience 
 import { sharedRead } from "./sharedRead.ts";
 import { translateRefusal } from "./translateError.ts";
 
-/** What a transaction is made from. */
+/** The parts of a new transaction. */
 type Made = Pick<Waiting, "functionName" | "nonce" | "action" | "fees" | "usual" | "hashes">;
 
 /** Signs one account's transactions, and offers the transactions to the pools with fees that the pools take. */

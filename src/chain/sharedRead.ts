@@ -1,8 +1,8 @@
 /**
- * Lets all who ask at about the same time have one answer.
- * @param read Reads what is asked for.
- * @returns Gives an answer that was asked for at `notBefore` or later (milliseconds of `performance.now`). A failed
- *   answer is given to those who wait for the answer, and to nobody else.
+ * Shares answers between callers that ask at about the same time.
+ * @param read Asks for an answer.
+ * @returns Gives an answer to a question of the time `notBefore` or later (milliseconds of `performance.now`). A
+ *   failure reaches the callers that wait for the answer, and no later caller.
  */
 export function sharedRead<T>(read: () => Promise<T>): (notBefore: number) => Promise<T> {
   let last: { since: number; answer: Promise<T> } | undefined;

@@ -47,7 +47,7 @@ export class ExamsReader {
   /**
    * Whether a block is the last exam with a number, or the next exam: the first candidate of the last 256 blocks that
    * is far enough from the last exam. Later candidates are no exams.
-   * @param at The block of which this is asked; the head's if absent.
+   * @param at The block whose state answers; the head if absent.
    */
   isExam(gridBlock: bigint, at?: bigint): Promise<boolean> {
     const call = { ...this.contract, functionName: "isExam", args: [gridBlock] } as const;
