@@ -9,7 +9,7 @@ import { readModels } from "./models.ts";
 import { readJson } from "./settings.ts";
 
 /** A model that a gateway offers under a name. */
-export type TextEntry = {
+type TextEntry = {
   name: string;
   /** The model's file, as the models file has it. */
   spec: ModelSpec;

@@ -12,7 +12,6 @@ export function helpScreen(): string {
   );
   return [
     "Usage: refute COMMAND [SUBCOMMAND] [FLAGS]",
-    "",
     ...rows,
     "Every command takes --help, --json, --quiet, --no-color and --version.",
   ].join("\n");

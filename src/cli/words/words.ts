@@ -270,24 +270,6 @@ export const WORDS: Record<string, Record<string, Word>> = {
         },
       },
     },
-    text: {
-      about: "texts as applications buy them",
-      related: ["tickets serve", "devnet --text"],
-      commands: {
-        gateway: {
-          about: "answer applications with texts bought in signed blocks, until stopped",
-          load: async () => (await import("../commands/text/gateway.ts")).gatewayCommand,
-        },
-        key: {
-          about: "make an API key of a gateway",
-          load: async () => (await import("../commands/text/key.ts")).keyCommand,
-        },
-        receipt: {
-          about: "verify the receipt of a text, or refute a lie in it",
-          load: async () => (await import("../commands/text/receipt.ts")).receiptCommand,
-        },
-      },
-    },
     exam: {
       about: "timed exams of workers",
       related: ["deploy exams"],
@@ -322,6 +304,24 @@ export const WORDS: Record<string, Record<string, Word>> = {
         executor: {
           about: "execute jobs for workers and watchers, until stopped",
           load: async () => (await import("../commands/fleet/executor.ts")).executorCommand,
+        },
+      },
+    },
+    text: {
+      about: "texts as applications buy them",
+      related: ["tickets serve", "devnet --text"],
+      commands: {
+        gateway: {
+          about: "answer applications with texts bought in signed blocks, until stopped",
+          load: async () => (await import("../commands/text/gateway.ts")).gatewayCommand,
+        },
+        key: {
+          about: "make an API key of a gateway",
+          load: async () => (await import("../commands/text/key.ts")).keyCommand,
+        },
+        receipt: {
+          about: "verify the receipt of a text, or refute a lie in it",
+          load: async () => (await import("../commands/text/receipt.ts")).receiptCommand,
         },
       },
     },

@@ -1,4 +1,4 @@
-/** A decoder so small that it is written here: it knows which letter follows which in a short text. */
+/** A small decoder, written here as code. The decoder knows which letter follows which in a short text. */
 
 const TEXT =
   "a worker runs the model and signs what it gives. a watcher runs the model again and shows the chain the one bit " +
@@ -21,8 +21,7 @@ function varint(value: number): number[] {
 function message(fields: readonly Field[]): Uint8Array {
   const parts = fields.map(([number, value]) => {
     if (typeof value === "number") return Buffer.from([...varint(8 * number), ...varint(value)]);
-    const bytes =
-      typeof value === "string" ? Buffer.from(value) : value instanceof Uint8Array ? value : message(value as Field[]);
+    const bytes = typeof value === "string" ? Buffer.from(value) : value instanceof Uint8Array ? value : message(value);
     return Buffer.concat([Buffer.from([...varint(8 * number + 2), ...varint(bytes.length)]), bytes]);
   });
   return Buffer.concat(parts);
@@ -60,8 +59,8 @@ const integer = (name: string, value: number): readonly Field[] => [
 ];
 
 /**
- * Returns the model's file. Token t is the byte t. Its logits are those of a table of pairs; its cache has the tokens
- * before, as decoders have one.
+ * Returns the model's file. Token t is the byte t. A table of pairs has the logits. The cache has the earlier tokens,
+ * because each decoder has a cache.
  */
 export function letterModel(): Uint8Array {
   const counts = new Float32Array(VOCABULARY * VOCABULARY);

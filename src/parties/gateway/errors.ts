@@ -1,6 +1,6 @@
 import { errorWithCode } from "../../base/errors.ts";
 
-/** The kinds of refusals, as clients of this interface know them. */
+/** The kinds of refusals in the interface of the clients. */
 type ApiErrorKind =
   "invalid_request_error" | "authentication_error" | "insufficient_quota" | "rate_limit_error" | "server_error";
 

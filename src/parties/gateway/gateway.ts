@@ -27,7 +27,7 @@ import { TextWriter } from "./textWriter.ts";
 /** A model on offer. */
 export type Offer = { model: TextModel; sellers: Sellers };
 
-export type GatewayOptions = {
+type GatewayOptions = {
   at: TicketSession;
   ledger: GatewayLedger;
   /** The models that are known now, by their names; more may come. */

@@ -2,7 +2,7 @@ import { Database, type SqlRow } from "../../base/database/database.ts";
 import type { ReceiptBlock } from "./receipt.ts";
 
 /** What is fixed when a request is taken: the same request, sent again, gives the same text. */
-export type Taken = { seed: string; clock: number };
+type Taken = { seed: string; clock: number };
 
 /** A request, with the blocks that were bought for it. */
 export type KeptRequest = { number: number; fingerprint: string; taken: Taken; blocks: ReceiptBlock[] };

@@ -30,7 +30,7 @@ const { claim, signature } = answerSchema.shape;
 const blockSchema = z.object({ claim: claim.strict(), signature, tokens: z.array(count).min(1) }).strict();
 
 /** The form of a receipt: all that binds a text to its model, its request and the claims about it. */
-export const receiptSchema = z
+const receiptSchema = z
   .object({
     version: z.literal(1),
     id: z.string(),
@@ -189,7 +189,7 @@ export function openReceipt(
         "does not fit the tokens",
       );
     // SAFETY: before what the signature covers is compared with the rest, the signature must hold.
-    const signer = findSigner(digestOf(place, "SignedClaim", claim), block.signature as Hex);
+    const signer = findSigner(digestOf(place, "SignedClaim", claim), block.signature);
     if (signer === undefined || !isAddressEqual(signer, claim.worker))
       throw new ReceiptError(`${where}.signature`, "is not that of the worker over the claim as it stands here");
     if (!isAddressEqual(claim.payer, claims[0]!.payer))
@@ -200,7 +200,7 @@ export function openReceipt(
       throw new ReceiptError(`${where}.tokens`, "are not those of the claim");
   }
   if (writer.finish === undefined) throw new ReceiptError("blocks", "end before the text does");
-  // The blocks hold, so that a difference is one of what follows from them.
+  // After the blocks: a difference now lies in a field that follows from right blocks.
   requireSame(withoutBlocks(receipt), withoutBlocks(receiptOf(sold, place)), "");
   return { receipt, sold, claims };
 }
@@ -256,7 +256,7 @@ function promptAgain({ text, files, libraries, programRoot }: Receipt, model: Te
   return prompt;
 }
 
-const withoutBlocks = ({ blocks: _, ...rest }: Receipt): object => rest;
+const withoutBlocks = (receipt: Receipt): object => ({ ...receipt, blocks: undefined });
 
 /** @throws ReceiptError that names the first difference */
 function requireSame(given: unknown, expected: unknown, path: string): void {

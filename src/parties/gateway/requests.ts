@@ -21,7 +21,7 @@ export type TextRequest = {
 };
 
 /** How the answer is given. */
-export type Delivery = { stream: boolean; includeUsage: boolean };
+type Delivery = { stream: boolean; includeUsage: boolean };
 
 type Body = Readonly<Record<string, unknown>>;
 type Neutral = (value: unknown) => boolean;
@@ -37,7 +37,8 @@ const among =
   (...values: readonly unknown[]): Neutral =>
   (value) =>
     values.includes(value);
-const empty: Neutral = (value) => (Array.isArray(value) ? value.length === 0 : Object.keys(Object(value)).length === 0);
+const empty: Neutral = (value) =>
+  Array.isArray(value) ? value.length === 0 : Object.keys((value ?? {}) as object).length === 0;
 const ofType =
   (...types: readonly string[]): Neutral =>
   (value) =>

@@ -19,7 +19,7 @@ export type ServerOptions = {
 };
 
 /** A running server. */
-export type GatewayServer = { port: number; close: () => Promise<void> };
+type GatewayServer = { port: number; close: () => Promise<void> };
 
 /** How long a request may take to arrive, milliseconds. */
 const REQUEST_MS = 60_000;

@@ -15,7 +15,7 @@ import type { ChatMessage, TextRequest } from "./requests.ts";
 export const LIBRARIES = { tokenizers: "0.2.0", jinja: "0.5.11" } as const;
 
 /** The files around a model that turn requests into tokens. */
-export type TextFiles = {
+type TextFiles = {
   /** A `tokenizer.json`. */
   tokenizer: string;
   /** A `tokenizer_config.json`: special tokens, and the chat template unless it has a file of its own. */
@@ -25,7 +25,7 @@ export type TextFiles = {
 };
 
 /** SHA-256 of each file that decides a text, in hexadecimal digits. */
-export type FileHashes = { model: string; tokenizer: string; config: string | null; template: string | null };
+type FileHashes = { model: string; tokenizer: string; config: string | null; template: string | null };
 
 /** A decoder with all that is around it. */
 export type TextModel = {
@@ -41,7 +41,7 @@ export type TextModel = {
 };
 
 /** Returns the time by a format with the letters of `strftime`. */
-export type Clock = (format: string) => string;
+type Clock = (format: string) => string;
 
 /** A prompt as text, if it came as one, and as tokens, with what a template read of the clock, by format. */
 export type Prompt = { text: string; tokens: readonly number[]; readings: Record<string, string> };

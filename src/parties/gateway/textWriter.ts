@@ -3,7 +3,7 @@ import { StopText } from "./stopText.ts";
 import type { TextModel } from "./textModel.ts";
 
 /** Why a text ended: a stop or an end token, or no more tokens were asked for. */
-export type Finish = "stop" | "length";
+type Finish = "stop" | "length";
 
 /** Turns chosen tokens into the text that is given to a client, and says where the text ends. */
 export class TextWriter {

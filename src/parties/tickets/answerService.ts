@@ -211,7 +211,7 @@ export class AnswerService {
 
   /** All that can be refused. */
   async #checked(question: Question) {
-    const { at, programs, ledger, price } = this.#options;
+    const { at, programs } = this.#options;
     const { programRoot, items, firstItem, inputsRoot } = question.request;
     const payer = question.payer as Address;
     this.checkHead(question);
@@ -333,7 +333,7 @@ export class AnswerService {
   }
 
   /**
-   * Keeps what an answer took: the slower of this answer and of what is known, which fades.
+   * Keeps what an answer took: the slower of this answer and of earlier answers; earlier times fade.
    * @returns seconds that count for the answer
    */
   #measure(program: KnownProgram, items: number, milliseconds: number): number {

@@ -87,7 +87,7 @@ export function gatewayCommand(output: Output): Command {
         const secret = randomBytes(32);
         const opening = entries.map(async (entry) => {
           try {
-            const model = await openText(entry, programs, signal!);
+            const model = await openText(entry, programs, signal);
             if (model === undefined) return;
             const sellers = new Sellers({
               ...{ at, ledger, urls: entry.workers, program: model.program, execute, limits },
@@ -106,7 +106,8 @@ export function gatewayCommand(output: Output): Command {
         });
         const server = await serveGateway(
           { gateway, keys, log, maxBodyBytes: values.bodyMib * MIB },
-          ...([values.port, values.host] as const),
+          values.port,
+          values.host,
         );
         log.info({ port: server.port, host: values.host }, "serves texts");
         try {
