@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { amount, clock, counted, grouped, short, shown, time } from "../../web/format.ts";
+import { ago, amount, clock, counted, grouped, short, shown, time } from "../../web/format.ts";
 
 describe("web: texts and figures", () => {
   it("textFromOutside_hasNoInvisibleCharacters", () => {
@@ -32,6 +32,17 @@ describe("web: texts and figures", () => {
       [90_061, "1 d 01:01:01"],
     ];
     for (const [seconds, text] of cases) expect(clock(seconds)).to.equal(text);
+  });
+
+  it("ages_areInTheirLargestUnit", () => {
+    expect([-1, 59, 60, 7_200, 86_400, 200_000].map(ago)).to.deep.equal([
+      "0 s",
+      "59 s",
+      "1 min",
+      "2 h",
+      "1 day",
+      "2 days",
+    ]);
   });
 
   it("times_areInUtc_andImpossibleOnesAreNone", () => {

@@ -15,6 +15,8 @@ refute_execution_seconds_sum 6
 refute_execution_seconds_count 3
 refute_least_clock_seconds +Inf
 refute_stake_wei 1.8e18
+refute_gas_price_wei 1.5e9
+refute_info{role="watcher",version="0.1.0",chain="1",market="0x12"} 1
 refute_rpc_errors_total{node="a",reason="b"} 2
 no metric at all
 `;
@@ -23,15 +25,22 @@ describe("web: metrics", () => {
   const view = operatorView(readMetrics(TEXT))!;
 
   it("process_isShown_asItsMetricsSay", () => {
-    expect(view).to.include({ role: "worker", minClock: undefined, rpcErrors: 2 });
-    expect(view.events).to.deep.equal([{ kind: "submitted", count: 3, gas: 450_000 }]);
-    expect(view.money).to.deep.equal([{ name: "Stake", units: 18n * 10n ** 17n }]);
+    // A watcher in defence has a stake metric too: only refute_info says the role.
+    expect(view).to.include({ role: "watcher", minClock: undefined, rpcErrors: 2 });
+    expect(view.info).to.deep.equal({ version: "0.1.0", chain: "1", market: "0x12" });
+    expect(view.events).to.deep.equal([
+      { kind: "submitted", count: 3, gas: 450_000, about: "the root of an execution was claimed" },
+    ]);
+    expect(view.money.map(({ name, units, unit }) => [name, units, unit])).to.deep.equal([
+      ["Stake", 18n * 10n ** 17n, "of the stake asset"],
+      ["Price of gas", 1_500_000_000n, "gwei"],
+    ]);
     expect(view.executions).to.deep.include({ count: 3, mean: 2 });
     expect(view.executions!.buckets.map(({ count }) => count)).to.deep.equal([2, 1]);
   });
 
   it("labels_areReadWithTheirEscapes", () => {
-    expect(view.conditions[1]).to.deep.equal({ name: 'a"b\\<img>\n', holds: false });
+    expect(view.conditions[1]).to.deep.equal({ name: 'a"b\\<img>\n', holds: false, why: "see its /readyz" });
   });
 
   it("otherMetrics_areNone", () => {
@@ -49,9 +58,11 @@ describe("web: metrics", () => {
       monitor.meter.figures({ openClaims: 2, staked: 5n, bond: 7n });
       const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
       const own = operatorView(readMetrics(text))!;
-      expect(own).to.include({ role: "worker", openClaims: 2 });
-      expect(own.conditions).to.deep.equal([{ name: "rounds", holds: true }]);
-      expect(own.events).to.deep.equal([{ kind: "finalised", count: 1, gas: 70_000 }]);
+      expect(own).to.include({ role: undefined, openClaims: 2 });
+      expect(own.conditions).to.have.length(1);
+      expect(own.conditions[0]).to.include({ name: "rounds", holds: true });
+      expect(own.events).to.have.length(1);
+      expect(own.events[0]).to.include({ kind: "finalised", count: 1, gas: 70_000 });
       expect(own.money.map(({ name }) => name)).to.deep.equal(["Stake", "Bond of a game"]);
       expect(own.executions).to.include({ count: 1, mean: 0.5 });
     } finally {

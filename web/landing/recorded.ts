@@ -26,7 +26,7 @@ export type Recorded = {
 };
 
 /** A stage of a recorded dispute: what is known after a transaction. */
-export type Frame = { rows: readonly DescentRow[]; view: MoveView; gas: number };
+type Frame = { rows: readonly DescentRow[]; view: MoveView; gas: number };
 
 /** What a record keeps of a dispute's moves. */
 export const movesKept = ({ moves }: Pick<GameRecord, "moves">): Recorded["moves"] =>

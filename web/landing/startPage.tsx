@@ -1,7 +1,6 @@
 import { routeHash } from "../route.ts";
 import { useTitle } from "../ui/useTitle.ts";
 import { Recording } from "./recording.tsx";
-import type { PageProps } from "../pageProps.ts";
 
 /** What it costs: a figure, what it is of, and the page that says how it was measured. */
 const FIGURES = [
@@ -44,7 +43,7 @@ const DOORS = [
 ];
 
 /** The first screen: what this is, why it can be trusted, and where to go. */
-export function StartPage(_: PageProps) {
+export function StartPage() {
   useTitle("Answers of models that you can be sure of");
   return (
     <div class="stack landing">

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 
 /** A column: its title, and whether it holds figures, or texts that may take several lines. */
-export type Column = readonly [title: string, kind?: "right" | "wrap"];
+type Column = readonly [title: string, kind?: "right" | "wrap"];
 type Row = { key: string | number; cells: readonly ComponentChildren[] };
 
 /** A table; on a narrow screen each row is a card, with the columns' titles beside what they hold. */
