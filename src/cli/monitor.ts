@@ -16,8 +16,6 @@ type RpcFailure = { node: string; method: string; reason: string };
 const STALE_INTERVALS = 5;
 const MIN_STALE_MS = 60_000;
 
-const NO_ROUND = "no round has ended yet";
-
 const UNIT = "in the smallest unit of the stake asset";
 
 /** Figures of a role as gauges. */

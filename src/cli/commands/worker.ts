@@ -133,8 +133,6 @@ export function workerCommand(output: Output): Command {
           playing.log.info({ port: await publisher?.listen(publishPort) }, "publishes its traces");
         const programs = native && openCalibrated(native.paths, values, playing.programs, playing.log);
         const seals = await openSeals(values.seals, playing.session);
-        const { obstacle } = seals;
-        playing.health?.set("seals", obstacle === undefined ? undefined : { reason: `${obstacle} (--seals)` });
         const { exams, examClaims } = values;
         const options = {
           ...playing,
