@@ -85,8 +85,18 @@ export class Monitor {
       registers,
     });
     this.#rounds = new Counter({ name: "refute_rounds_total", help: "Rounds", labelNames: ["outcome"], registers });
-    this.#events = new Counter({ name: "refute_events_total", help: "What the role did and saw, by kind", labelNames: ["kind"], registers });
-    this.#gas = new Counter({ name: "refute_gas_total", help: "Gas of its transactions, by kind of event", labelNames: ["kind"], registers });
+    this.#events = new Counter({
+      name: "refute_events_total",
+      help: "What the role did and saw, by kind",
+      labelNames: ["kind"],
+      registers,
+    });
+    this.#gas = new Counter({
+      name: "refute_gas_total",
+      help: "Gas of its transactions, by kind of event",
+      labelNames: ["kind"],
+      registers,
+    });
     this.#failedAudits = new Counter({
       name: "refute_failed_audits_total",
       help: "Audits without a verdict, and self-audits that found an execution wrong",

@@ -55,8 +55,7 @@ export class Attestation {
     const attestation = reason === "eligible" ? Math.max(0, Number(time - now)) : 0;
     this.#role.meter.figures({ attestation });
     const min = this.#device === undefined ? DAY_SECONDS : Math.min(DAY_SECONDS, (await this.#reportLifetime()) / 4);
-    const remedy =
-      this.#device === undefined ? "run refute device attest, or give the worker --dongle" : "see renewal";
+    const remedy = this.#device === undefined ? "run refute device attest, or give the worker --dongle" : "see renewal";
     const why =
       reason === "eligible" ? `the attestation ends in ${Math.ceil(attestation / 3_600)} hours` : "there is none now";
     this.#role.health.set("attestation", attestation < min ? { reason: `${why}: ${remedy}` } : undefined);

@@ -7,6 +7,8 @@ import { pino } from "pino";
 import { compileApart } from "../../../src/runs/programs/compileApart.ts";
 import type { ModelSpec } from "../../../src/compiler/wraps/modelSpec.ts";
 import { openLibrary, type OpenLibrary } from "../../../src/runs/programs/openLibrary.ts";
+import { DType } from "../../../src/numerics/dtype.ts";
+import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
 import { gpt2Decoder } from "../../../testkit/models/exports/language.ts";
 import { mlpBytes, mlpProgram } from "../../../testkit/models/mlp.ts";
 import { rejection } from "../../../testkit/rejection.ts";
@@ -55,8 +57,9 @@ describe("the operator's models", function () {
   const problems = () => lines.filter(({ level }) => level >= 40);
 
   itInTime("modelWithOpenDimensions_isRefused_inTheWordsOfTheModelsFile", async () => {
-    const shape = { name: "x", elemType: 1, dims: ["N", 4] };
-    const { library } = await open([specOf("open.onnx", buildModel({ inputs: [shape] }))]);
+    const [x, y] = ["x", "y"].map((name) => ({ name, dtype: DType.float32, shape: ["N", 4] }));
+    const nodes = [{ op: "Relu", inputs: ["x"], outputs: ["y"] }];
+    const { library } = await open([specOf("open.onnx", buildModel({ inputs: [x!], outputs: [y!], nodes }))]);
     await until(() => library.problems.length > 0);
     expect(library.problems[0]).to.match(/for example "shapes": \{ "x": \[1,4\] \} in the models file/);
     expect(lines.at(-1)!.msg).to.equal("model cannot be used; there is no other");
