@@ -1,5 +1,5 @@
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, sep } from "node:path";
 import type { Hex } from "viem";
 import { Database, type SqlRow } from "../../base/database/database.ts";
 import { DatabaseAccessError } from "../../base/database/errors.ts";
@@ -48,7 +48,8 @@ export class SealBook {
     let at = this.path;
     while (!existsSync(at) && at !== dirname(at)) at = dirname(at);
     try {
-      accessSync(at, constants.W_OK);
+      // A path below a file is no path.
+      accessSync(at === this.path ? at : at + sep, constants.W_OK);
       return undefined;
     } catch (error) {
       return `${this.path}, for what opens seals, cannot be written (${(error as Error).message}): name another folder`;
