@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { itemsOf, jobBytes, readJobInputs, shapesOfJob } from "../../src/cli/jobInputs.ts";
+import { InputFileError } from "../../src/model/onnx/inputs/errors.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { readModel } from "../../src/model/onnx/readModel.ts";
 import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
@@ -90,5 +91,17 @@ describe("the inputs of a job", () => {
     const short = file("short.bin", 1);
     expect(() => jobBytes(read(`x=${s}`, `x=${short}`, `s=${s}`), { run }, taken)).to.throw("short.bin");
     expect(itemsOf(readJobInputs(model, undefined, [`x=${s}`, `s=${s}`, `i=${s}`]), undefined, undefined)).to.equal(1);
+  });
+
+  it("fileOfAnotherKind_isRefused_whateverItsLength", () => {
+    const s = file("s.bin", 5, 6);
+    for (const name of ["x.csv", "x.txt", "plain"]) {
+      const path = join(folder, name);
+      writeFileSync(path, "5.1,3.50");
+      expect(() => readJobInputs(model, run, [`x=${path}`, `s=${s}`])).to.throw(
+        InputFileError,
+        /no known kind.*\.bin$/,
+      );
+    }
   });
 });

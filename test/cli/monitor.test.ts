@@ -2,6 +2,8 @@ import { expect } from "chai";
 import { pino } from "pino";
 import { Monitor } from "../../src/cli/monitor.ts";
 import { Health } from "../../src/base/health.ts";
+import { exitStatusOf } from "../../src/cli/exitStatus.ts";
+import { rejection } from "../../testkit/rejection.ts";
 
 describe("monitor", function () {
   let time: number;
@@ -26,6 +28,20 @@ describe("monitor", function () {
   it("healthz_isUpAtOnce_anythingElseIsNotFound", async function () {
     expect((await get("/healthz")).status).to.equal(200);
     expect((await get("/")).status).to.equal(404);
+  });
+
+  it("portThatIsTaken_isRefusedByName_asAUsageError", async function () {
+    const port = Number(new URL(base).port);
+    const error = await rejection(new Monitor(health, 1_000).listen(port));
+    expect(error).to.have.property("code", "PORT");
+    expect(error.message).to.equal(`port ${port} of 127.0.0.1 is taken: name another one; 0 takes any free one`);
+    expect(exitStatusOf(error)).to.equal(2);
+  });
+
+  it("firstRoundThatDoesNotEnd_isNotCalledTheLastOne", async function () {
+    time += 60_001;
+    const { status, text } = await get("/readyz");
+    expect([status, text]).to.deep.equal([503, "rounds: no round has ended yet\n"]);
   });
 
   it("readyz_is503_untilARoundEndsWell_afterOneThatFails_andWhenNoneEnds", async function () {

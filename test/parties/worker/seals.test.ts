@@ -57,6 +57,10 @@ describe("seals of a worker", function () {
       book.close();
       const [other, unusable] = [join(folder, "other.db"), join(folder, "unusable.db")];
       mkdirSync(unusable);
+      (await SealBook.at(join(folder, "new", "seals.db"))).requireWritable();
+      // A file where a folder should be.
+      const below = await SealBook.at(join(path, "seals.db"));
+      expect(() => below.requireWritable()).to.throw(DatabaseAccessError);
       expect(await rejection(SealBook.at(unusable))).to.be.instanceOf(DatabaseAccessError);
       writeFileSync(other, "no database, but long enough to be looked at as one".repeat(20));
       expect((await rejection(SealBook.at(other))).message).to.match(

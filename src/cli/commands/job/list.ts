@@ -33,9 +33,10 @@ export function listCommand(output: Output): Command {
         posted: timeText(posted),
         deadline: timeText(deadline),
       }));
-      const rows = jobs.map(({ job, status, fee, posted, worker = "" }) => [
+      // A job that is over has its last claim's worker.
+      const rows = jobs.map(({ job, status, fee, posted, worker, claim }) => [
         ...[job, timeText(posted), status, money(fee)],
-        worker,
+        worker ?? claim?.worker ?? "",
       ]);
       const more = total > jobs.length ? [`the latest ${jobs.length} of ${total}: --last N shows more`] : [];
       const lines = [...table([["job", "posted", "status", "fee", "worker"], ...rows]), ...more];
