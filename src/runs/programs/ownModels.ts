@@ -14,7 +14,7 @@ const OWN_LIMITS = { seconds: 7_200, maxBytes: Math.max(2 ** 32, Math.floor(tota
 /** Writes the flags that an error names as keys of the models file: a role has no such flags. */
 const inModelsFile = (reason: string): string =>
   reason
-    .replace(/--shape (\S+)=([\d,]+)/g, '"shapes": { "$1": [$2] } in the models file')
+    .replace(/--shape (\S+)=([\d,]*\d)/g, '"shapes": { "$1": [$2] } in the models file')
     .replace(/--dim (\S+)=N/g, '"dims": { "$1": N }');
 
 /** How often a program is compiled again because what was stored cannot be read. */
