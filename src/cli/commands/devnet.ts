@@ -23,8 +23,6 @@ import { address, list, port, text, whole } from "../parse.ts";
 import { addSettings, defaulted, optional, readSettings, toggle } from "../settings.ts";
 import { untilStopped } from "../stop.ts";
 
-const addresses = (value: string, name: string): Address[] => list(value, name).map((each) => address(each, name));
-
 const settings = {
   port: defaulted("port", "of the node, on 127.0.0.1; 0 takes any free one", port, 8_545),
   blockSeconds: defaulted("seconds", "between blocks", whole(1, 60), 1),
