@@ -8,8 +8,12 @@ export const ALLOWED = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "I
 /** The package that a module's name belongs to. */
 export const packageOf = (name) => name.split("/", name.startsWith("@") ? 2 : 1).join("/");
 
+/** A line that says whose a package is. Texts of licences that differ in these lines only are printed once. */
+const OWNER = /^\s*(copyright\b(?! (and|notice|owner|holder|license|law|statement))|\(c\)).*\d{4}.*$/gim;
+
 /**
- * The licences of all packages that files come from, as a text.
+ * The licences of all packages that files come from, as a text: packages under the same words, with their owners, come
+ * before these words.
  * @param files Paths below node_modules, among others.
  * @throws Error for a licence that is not allowed, and for a package without the text of its licence
  */
@@ -22,7 +26,8 @@ export function licenceTexts(files) {
       return [file.slice(0, start) + packageOf(file.slice(start))];
     }),
   );
-  const parts = [...folders].sort().map((folder) => {
+  const groups = new Map();
+  for (const folder of [...folders].sort()) {
     const { name, version, license, author } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
     // `(A AND B)` holds both.
     const named = String(license).replaceAll(/[()]/g, "").split(" AND ");
@@ -33,7 +38,13 @@ export function licenceTexts(files) {
     // Some packages have the name of their licence only.
     const by = typeof author === "string" ? author : (author?.name ?? "its authors");
     const links = named.map((one) => `https://spdx.org/licenses/${one}.html`).join(", ");
-    return `${name} ${version} (${license})\n\n${text === "" ? `By ${by}. The text of the licence: ${links}` : text}\n`;
-  });
+    const owners = text === "" ? [`By ${by}`] : (text.match(OWNER) ?? []).map((line) => line.trim());
+    const words = text === "" ? `The text of the licence: ${links}` : text.replaceAll(OWNER, "").trim();
+    const key = words.replaceAll(/\s+/g, " ");
+    const group = groups.get(key) ?? { words: words.replaceAll(/\n{3,}/g, "\n\n"), packages: [] };
+    groups.set(key, group);
+    group.packages.push([`${name} ${version} (${license})`, ...owners.map((owner) => `  ${owner}`)].join("\n"));
+  }
+  const parts = [...groups.values()].map(({ words, packages }) => `${packages.join("\n")}\n\n${words}\n`);
   return `Parts of these packages are in the folder vendor.\n\n${parts.join(`\n${"-".repeat(80)}\n\n`)}`;
 }
