@@ -105,7 +105,7 @@ export class Nonces {
     this.#mined.delete(nonce - RECENT);
   }
 
-  /** Takes note of a transaction that is given up: the nonce may be taken although a pool has the transaction. */
+  /** Notes that a transaction is given up: the nonce may be taken although a pool has the transaction. */
   givenUp(nonce: number): void {
     this.#givenUp.add(nonce);
   }

@@ -52,7 +52,7 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof BaseError && error.walk(isIt) !== null;
 }
 
-/** Whether the result of a call is none that a contract of Refute gives. */
+/** Whether no Refute contract gives such a result. */
 export const isGarbled = (error: unknown): boolean =>
   error instanceof RpcUnavailableError
     ? isGarbled(error.cause)

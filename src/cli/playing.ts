@@ -164,7 +164,7 @@ async function playUntil(
     const options = { session, programs: library, execute: queue.execute, signal, intervalMs, log, atOnce };
     await run({ ...options, ...kept, ...callbacks }, atStart);
   } catch (error) {
-    // A role that is stopped while it waits at its start ends well.
+    // A role stopped during its wait at the start ends well.
     if (!signal.aborted || error !== signal.reason) throw error;
   } finally {
     clearInterval(ticking);

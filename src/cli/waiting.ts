@@ -66,7 +66,7 @@ export const resultLines = (result: JobResult, shown: Presentation): string[] =>
   ...absenceLines(result),
 ];
 
-/** What a final result lacks, and where it is or how it is brought. */
+/** Says where missing outputs of a final result are, or how to fetch them. */
 export const absenceLines = ({ items, outputs, callbacks }: Pick<JobResult, "items" | "outputs" | "callbacks">) => [
   ...(outputs.size > 0
     ? []

@@ -34,7 +34,9 @@ describe("monitor", function () {
     const port = Number(new URL(base).port);
     const error = await rejection(new Monitor(health, 1_000).listen(port));
     expect(error).to.have.property("code", "PORT");
-    expect(error.message).to.equal(`port ${port} of 127.0.0.1 is taken: name another one; 0 takes any free one`);
+    expect(error.message).to.equal(
+      `port ${port} of 127.0.0.1 is taken by another process: name another one with --monitor-port`,
+    );
     expect(exitStatusOf(error)).to.equal(2);
   });
 

@@ -89,7 +89,7 @@ export class ExamPlayers {
     const head = BigInt((await provider.request({ method: "eth_blockNumber" })) as string);
     const { exams } = await openExams(await chain.newSession(), this.exams);
     const { number, gridBlock } = await exams.lastExam();
-    // The first exam is of the block of the deployment.
+    // The deployment's block decides the first exam.
     let exam = number === 0 ? (head > SPACING ? head - SPACING : 0n) : gridBlock + SPACING;
     while (exam < head && !(await exams.isExam(exam))) exam++;
     const blocks = exam + 1n - head;

@@ -2,8 +2,8 @@ import { globSync, readFileSync } from "node:fs";
 import type { PackedArtifact } from "../setup/contracts.mjs";
 
 /**
- * The compiled contracts: those that are deployed, and those that tests deploy and call. `buildInfoId` is left out: it
- * names a file of the build, and this file is not packed.
+ * The compiled contracts: contracts for deployment, and contracts for tests. `buildInfoId` is left out: the build's
+ * file with this name is not packed.
  */
 export const builtArtifacts = (): PackedArtifact[] =>
   globSync("artifacts/contracts/**/*.json")

@@ -1,6 +1,6 @@
 import { Prng } from "../../testkit/random/prng.ts";
 
-/** An input by its numbers that are not zero, and the class that it is of. */
+/** An input's numbers other than zero, and the input's class. */
 export type Example = { label: number; inputs: readonly (readonly [at: number, value: number])[] };
 
 type Sizes = { inputs: number; hidden: number; outputs: number };

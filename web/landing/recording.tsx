@@ -44,7 +44,8 @@ export function Recording() {
       <p class={isOver ? "recording-end" : "recording-end unseen"} aria-hidden={!isOver}>
         The worker claimed <span class="wrong">{sum.claimed}</span>. The chain computed{" "}
         {sum.formula === undefined ? "" : `${sum.formula} = `}
-        <strong>{sum.exact}</strong>: one number of step {step} of {steps} ({operator}). The worker lost {slashed}.
+        <strong>{sum.exact}</strong>: one number of the model's operation {step} of {steps} ({operator}). The worker
+        lost {slashed}.
       </p>
       <div class="row">
         <button class="button" type="button" onClick={press}>

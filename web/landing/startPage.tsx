@@ -56,8 +56,8 @@ export function StartPage() {
             was wrong pays.
           </p>
           <p class="soft">
-            You trust the chain, and that one honest watcher looks: every result is defined by exact arithmetic, the
-            same on every machine.
+            You rely on two things: on Ethereum, and on at least one honest watcher, who can be you, who computes the
+            answer again in time. Exact arithmetic defines every result, so it is the same on every machine.
           </p>
           <div class="row">
             <a class="button main" href={routeHash(["playground", "digit"])}>

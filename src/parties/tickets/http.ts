@@ -112,7 +112,7 @@ async function drain(c: Context, max: number): Promise<void> {
 
 /**
  * Reads a question. A longer one has its inputs last: what comes before them is checked before they are read, because
- * anybody may send anything. What is refused is read on, and not kept: whoever still sends would not see the answer.
+ * anybody may send anything. A refused body is read on, and not kept: whoever still sends would not see the answer.
  * @param max The largest body, bytes.
  * @param room `take` reserves bytes that arrived, from a checked head on. `release` gives them back at a refusal.
  * @throws What `check` and `take` throw; RefusedError

@@ -103,7 +103,7 @@ export class Examinations {
 
   /**
    * Returns the first candidate after a block whose hash the next block does not know: a transaction in the next block
-   * finds this candidate to be the exam. The threshold is that of `_isCandidate` of contracts/attestation/Exams.sol:
+   * finds this candidate to be the exam. `_isCandidate` in contracts/attestation/Exams.sol has the same threshold:
    * the contract cannot be asked, because its answer is that of the head, which still knows the hash. Without a
    * candidate up to the newest grid block, returns the block itself.
    */

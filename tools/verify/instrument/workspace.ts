@@ -60,7 +60,7 @@ export default {
 
 /**
  * Returns a contract's source whose functions may call and read the chain, as added code does. Free functions stay
- * pure: the compiler asks that of functions that define operators.
+ * pure: the compiler wants operators' functions pure.
  */
 export const withViews = (source: string): string =>
   source.replace(/^function [^{;]*|\bpure\b/gm, (found) => (found === "pure" ? "view" : found));

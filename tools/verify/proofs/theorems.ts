@@ -1,4 +1,4 @@
-/** What is proven about the verifier's arithmetic in `proofs`, of which functions, and from which axioms. */
+/** The theorems about the verifier's arithmetic in `proofs`, with their functions and axioms. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
@@ -51,7 +51,7 @@ export const THEOREMS: readonly Theorem[] = [
   },
 ];
 
-/** The files of `proofs`, each after those that it needs. */
+/** The files of `proofs`, in an order for compiling: imports come first. */
 export const FILES = ["Evm", "Rounding", "Format", "RoundTo", "Sum", "Products", "Dot", "Mul"] as const;
 
 /** The axioms that a proof may use: those of Coq's real numbers, and classical logic. */
@@ -105,7 +105,7 @@ export const SENTENCE =
   "That the verifier's sums and products of float32 are the real ones, rounded once, is proven on a model of the " +
   "contracts; the rest of the verifier's equality with the definition is tested, not proven.";
 
-/** The functions whose text is not the one that was modelled. Empty if all are. */
+/** The functions whose text has changed since a model was written. Empty if all are. */
 export function changedFunctions(read = (path: string): string => readFileSync(path, "utf8")): string[] {
   return Object.entries(MODELLED).flatMap(([library, functions]) => {
     const source = read(`contracts/verifier/${library}.sol`);

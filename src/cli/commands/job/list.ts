@@ -33,7 +33,7 @@ export function listCommand(output: Output): Command {
         posted: timeText(posted),
         deadline: timeText(deadline),
       }));
-      // A job that is over has its last claim's worker.
+      // After the end of a job, its last claim names the worker.
       const rows = jobs.map(({ job, status, fee, posted, worker, claim }) => [
         ...[job, timeText(posted), status, money(fee)],
         worker ?? claim?.worker ?? "",
