@@ -26,8 +26,8 @@ type JobInputs = ReadonlyMap<string, readonly JobInput[]>;
 
 /**
  * Reads all inputs of a job. A file whose name ends in .npy, .pb or .json is a tensor, a file named .bin holds the
- * input's bytes: little-endian, row-major. Other files are refused: any file of the right length would be paid for. An input that each item has separately takes several files, or a folder with files
- * in name order.
+ * input's bytes: little-endian, row-major. Other files are refused: any file of the right length would be
+ * paid for. An input that each item has separately takes several files, or a folder with files in name order.
  * @param hasParts True if items are computed in parts: carried state then also takes a file per part.
  * @param drawn Inputs that may be left out, because they are drawn for each item.
  * @throws UsageError if an input is missing; InputFileError

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { AT_LENGTH } from "../../testkit/atLength.ts";
 import { soakGames } from "../../tools/verify/soak/games.ts";
 
-const GAMES = AT_LENGTH ? 100 : 25;
+const GAMES = AT_LENGTH ? 100 : 50;
 
 describe("soak of disputes", function () {
   it("randomGames_everyVerdictIsRight_andNobodyHonestLoses", async function () {

@@ -76,9 +76,9 @@ describe("programs of the tools", () => {
   });
 
   it("call_forHelp_saysWhatTheProgramDoes", () => {
-    const { status, stdout } = call("verify", "size", "--help");
+    const { status, stdout } = call("verify", "contracts", "--help");
     expect(status).to.equal(0);
-    expect(stdout).to.equal("npm run verify -- size\n  every deployed contract is below 24,576 bytes\n");
+    expect(stdout).to.equal("npm run verify -- contracts\n  the packed contracts are the compiler's output; each deployed one is below 24,576 bytes\n");
   });
 
   describe("options", () => {

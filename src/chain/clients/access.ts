@@ -1,7 +1,9 @@
 import type { PublicClient } from "viem";
 import type { TransactionSender } from "../call.ts";
 
-/** The access that a client needs to read a contract. A read fails with the client's errors (`connect` gives Refute's). */
+/**
+ * The access that a client needs to read a contract. A read fails with the client's errors (`connect` gives Refute's).
+ */
 export type ReadAccess = { publicClient: PublicClient };
 
 /**

@@ -1,8 +1,8 @@
 import { workerData, type Worker } from "node:worker_threads";
 
-// Otherwise onnxruntime writes a device's id into a cache, and reports models and this machine to Microsoft. The library
-// reads the variable when loaded. Only the main thread can set a variable for the library, and only the main thread
-// starts threads with engines: the thread loads this module before. A value that the operator has set stays.
+// Otherwise onnxruntime writes a device's id into a cache, and reports models and this machine to Microsoft. The
+// library reads the variable when loaded. Only the main thread can set a variable for the library, and only the main
+// thread starts threads with engines: the thread loads this module before. A value that the operator has set stays.
 process.env.ORT_DISABLE_TELEMETRY ??= "1";
 
 /**

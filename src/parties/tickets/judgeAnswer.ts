@@ -8,7 +8,7 @@ import { landClaim } from "./landClaim.ts";
 import type { TicketSession } from "./ticketSession.ts";
 import type { Execute } from "../../runs/execute.ts";
 
-/** What of a lie's inputs goes on chain: nothing, not even the claim; only what its proof opens; all if they are few. */
+/** The part of a lie's inputs on chain: nothing, not even the claim; only what its proof opens; all if they are few. */
 export type Publishing = "never" | "chunk" | "all";
 
 export type JudgeOptions = {

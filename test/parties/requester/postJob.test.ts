@@ -322,7 +322,7 @@ describe("postJob and waitForResult", function () {
     const { requester, jobId } = await players().post(program, inputs, { fee: parseEther("0.2") });
     const { programRoot } = program.commitment;
     const open = { form: "trace", status: "open", programRoot, items: 1, inputs, claims: [], outputs: new Map() };
-    expect(await jobState(requester, jobId)).to.deep.equal(open);
+    expect(await jobState(requester, jobId)).to.deep.equal({ ...open, callbacks: { made: [], failed: [] } });
     const key = await players().workerKey();
     const worker = await players().startWorker(key, program, reference());
     let submitted = await jobState(requester, jobId);

@@ -61,8 +61,8 @@ function toNode(raw: Raw, bytes: Buffer): Node {
 }
 
 /**
- * Whether a node is a function outside of contracts. Such a function may define an operator, and must stay pure then: no
- * code is added to such functions.
+ * Whether a node is a function outside of contracts. Such a function may define an operator, and must stay pure then:
+ * no code is added to such functions.
  */
 export const isFree = ({ fields }: Node): boolean => fields["kind"] === "freeFunction";
 
