@@ -27,7 +27,8 @@ export const THEOREMS: readonly Theorem[] = [
   {
     name: "mul_correct",
     file: "Mul",
-    says: "the word for a product of float32: NaN, an infinity with the product's sign, or the real product, " +
+    says:
+      "the word for a product of float32: NaN, an infinity with the product's sign, or the real product, " +
       "rounded once",
   },
   {
