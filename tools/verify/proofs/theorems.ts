@@ -49,7 +49,7 @@ export const THEOREMS: readonly Theorem[] = [
   {
     name: "rounds_to_unique",
     file: "Format",
-    says: "only one word is a given real, rounded once: no other function has the properties above",
+    says: "at most one word is a given real, rounded once: where a theorem applies, no other value is possible",
   },
 ];
 
@@ -104,8 +104,8 @@ export const MODELLED: Readonly<Record<string, Readonly<Record<string, string>>>
 
 /** The README's sentence. */
 export const SENTENCE =
-  "That the verifier's sums and products of float32 are the real ones, rounded once, is proven on a model of the " +
-  "contracts; the rest of the verifier's equality with the definition is tested, not proven.";
+  "That a product of two float32, and an unsplit sum of such products, is the real one, rounded once, is proven on a " +
+  "model of the contracts. That the verifier equals the definition is tested, not proven.";
 
 /** The functions whose text has changed since a model was written. Empty if all are. */
 export function changedFunctions(read = (path: string): string => readFileSync(path, "utf8")): string[] {
