@@ -248,7 +248,7 @@ describe("a gateway, through the official client", function () {
   it("largeBodies_areRefused_andHalfRequestsAndSlowReadersStopNobody", async () => {
     const large = await fetch(`${gateway.url}/chat/completions`, {
       method: "POST",
-      headers: { authorization: `Bearer ${key}` },
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       body: JSON.stringify({ ...ask, user: "x".repeat(30_000_000) }),
     });
     expect([large.status, ((await large.json()) as { error: { code: string } }).error.code]).to.deep.equal([
@@ -262,7 +262,9 @@ describe("a gateway, through the official client", function () {
       await new Promise<void>((sent) => socket.write(text, () => sent()));
       return socket;
     };
-    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n`;
+    const head =
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+      "content-type: application/json\r\n";
     const body = JSON.stringify({ ...ask, stream: true });
     const halves = await Promise.all([
       open("POST /v1/chat"),
@@ -276,7 +278,7 @@ describe("a gateway, through the official client", function () {
     for (const socket of halves) socket.destroy();
     const noJson = await fetch(`${gateway.url}/completions`, {
       method: "POST",
-      headers: { authorization: `Bearer ${key}` },
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       body: "{",
     });
     expect(noJson.status).to.equal(400);

@@ -23,7 +23,11 @@ const BODY = {
 type Answer = { choices: [{ message: { content: string } }]; receipt: Receipt };
 
 async function post(url: string, body: object): Promise<Answer> {
-  const answer = await fetch(`${url}/chat/completions`, { method: "POST", body: JSON.stringify(body) });
+  const answer = await fetch(`${url}/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
   expect(answer.status, await answer.clone().text()).to.equal(200);
   return (await answer.json()) as Answer;
 }
