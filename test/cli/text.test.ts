@@ -52,7 +52,11 @@ describe("refute text", function () {
     const serving = await world.serve(await world.workerKey(), kit.model.program, execute);
     const at = await world.payer(serving.at.account.address);
     const gateway = await startGateway(world, kit, at, [serving.url]);
-    const answer = await fetch(`${gateway.url}/completions`, { method: "POST", body: JSON.stringify(BODY) });
+    const answer = await fetch(`${gateway.url}/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(BODY),
+    });
     expect(answer.status).to.equal(200);
     const json = (await answer.json()) as { receipt: Receipt };
     await gateway.close();

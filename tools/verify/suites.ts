@@ -16,6 +16,7 @@ export const WHOLLY_AT_LENGTH: readonly string[] = [
   "test/cli/audit.test.ts",
   "test/cli/escapes.test.ts",
   "test/cli/tdx.test.ts",
+  "test/cli/text.test.ts",
   "test/cli/tickets.test.ts",
   "test/compiler/gradients/gradients.test.ts",
   "test/compiler/llama.test.ts",

@@ -1,4 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import { existsSync, statSync } from "node:fs";
 import { parseEther } from "viem";
 import { z } from "zod/v4";
@@ -34,6 +35,8 @@ type Entry = z.infer<typeof entrySchema>;
 const MAX_FILE = 2 ** 24;
 const MINUTE_MS = 60_000;
 const PREFIX = "sk-refute-";
+/** How programs of this machine name the gateway. */
+const LOCAL_HOST = /^(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d{1,5})?$/i;
 
 /** Who asks where no keys are needed: only programs of this machine reach the gateway. */
 const LOCAL: ApiKey = { name: "local", owner: "local", budget: undefined, perMinute: undefined };
@@ -74,12 +77,21 @@ export class ApiKeys {
   }
 
   /**
-   * Finds who asks. @param header `Authorization`
-   * @throws ApiError for a missing or wrong key, status 401
+   * Finds who asks.
+   * @throws ApiError for a missing or wrong key, status 401; without keys, for what a web page sends, status 403
    */
-  identify(header: string | undefined): ApiKey {
-    if (this.#path === undefined) return LOCAL;
-    const key = /^Bearer +(\S{1,200})$/i.exec(header ?? "")?.[1] ?? "";
+  identify({ authorization = "", origin, host = "" }: IncomingHttpHeaders): ApiKey {
+    if (this.#path === undefined) {
+      // SAFETY: a page in a browser of this machine reaches the gateway too. A page cannot leave its origin out of a
+      // request with a body, and a page that renames its own server to this machine keeps the server's name as host.
+      if (origin === undefined && LOCAL_HOST.test(host)) return LOCAL;
+      throw new ApiError(
+        403,
+        "authentication_error",
+        "web pages, and requests to another host, need a gateway with keys",
+      );
+    }
+    const key = /^Bearer +(\S{1,200})$/i.exec(authorization)?.[1] ?? "";
     const given = createHash("sha256").update(key).digest();
     let found: Entry | undefined;
     // All of them, each in constant time: the time says nothing about any key.

@@ -110,7 +110,10 @@ export class Gateway {
     const blocks = [...kept.blocks];
     const bought = blocks.reduce((sum, { tokens }) => sum + tokens.length, 0);
     const price = priceOf(limits);
-    let reserved = BigInt(Math.ceil(Math.max(0, most - bought) / block)) * price;
+    const before = new TextWriter(model, prompt.tokens, request.stops, most);
+    for (const { tokens } of blocks) before.take(tokens);
+    const left = before.finish === undefined ? Math.max(0, most - bought) : 0;
+    let reserved = BigInt(Math.ceil(left / block)) * price;
     if (!ledger.reserve(key.owner, reserved, key.budget))
       throw new ApiError(429, "insufficient_quota", "the budget of this key does not have what the text may cost", {
         reason: "insufficient_quota",
@@ -123,8 +126,14 @@ export class Gateway {
           const count = Math.min(block, most - (tokens.length - prompt.tokens.length));
           const got = await buyBlock({ model, sellers, drawing, signal }, tokens, count);
           const one = { claim: claimBody(got.claim), signature: got.signature, tokens: got.tokens };
-          // On disk before anything of it is given.
-          ledger.bought(key.owner, kept.number, k, one, got.price, price);
+          // On disk, and counted, before anything of it is given or paid.
+          let isKept = false;
+          try {
+            ledger.bought(key.owner, kept.number, k, one, got.price, price);
+            isKept = true;
+          } finally {
+            got.settle(isKept);
+          }
           reserved -= price;
           blocks.push(one);
         }
@@ -177,7 +186,8 @@ export class Gateway {
       throw unfitRequest("max_tokens", message, "context_length_exceeded", cause);
     }
     const kept = known ?? ledger.add(key.owner, idempotency, fingerprint, taken, Math.floor(clock()));
-    const drawing = { temperature: request.temperature, topP: request.topP, seed: BigInt(taken.seed) };
+    const seed = model.limits.isGreedy ? 0n : BigInt(taken.seed);
+    const drawing = { temperature: request.temperature, topP: request.topP, seed };
     return { kept, prompt, drawing, most };
   }
 }

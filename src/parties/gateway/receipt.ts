@@ -163,8 +163,11 @@ export function openReceipt(
   const most = mostTokens(model, request, prompt);
   const drawing = { temperature: request.temperature, topP: request.topP, seed: BigInt(text.seed) };
   const sold: Sold = { model, request, prompt, drawing, most, blocks };
-  if (request.seed !== undefined && request.seed !== drawing.seed)
-    throw new ReceiptError("text.seed", `is ${text.seed}, but ${request.seed} was asked for`);
+  // Only so a seed has one form: the inputs hold 64 bits of it, and those of a program that draws nothing none.
+  if (BigInt.asIntN(64, drawing.seed) !== drawing.seed) throw new ReceiptError("text.seed", "has more than 64 bits");
+  const asked = model.limits.isGreedy ? 0n : request.seed;
+  if (asked !== undefined && asked !== drawing.seed)
+    throw new ReceiptError("text.seed", `is ${text.seed}, but ${asked} was asked for`);
   const claims = blocks.map(({ claim }) => claimOfBody({ claim }));
   const tokens = [...prompt.tokens];
   const writer = new TextWriter(model, prompt.tokens, request.stops, most);
@@ -189,7 +192,7 @@ export function openReceipt(
         "does not fit the tokens",
       );
     // SAFETY: before what the signature covers is compared with the rest, the signature must hold.
-    const signer = findSigner(digestOf(place, "SignedClaim", claim), block.signature);
+    const signer = findSigner(digestOf(place, "SignedClaim", claim), block.signature as Hex);
     if (signer === undefined || !isAddressEqual(signer, claim.worker))
       throw new ReceiptError(`${where}.signature`, "is not that of the worker over the claim as it stands here");
     if (!isAddressEqual(claim.payer, claims[0]!.payer))

@@ -42,7 +42,7 @@ const empty: Neutral = (value) =>
 const ofType =
   (...types: readonly string[]): Neutral =>
   (value) =>
-    isObject(value) && types.includes(String(value.type)) && Object.keys(value).length === 1;
+    isObject(value) && types.includes(value.type as string) && Object.keys(value).length === 1;
 
 /** Fields without an effect here, and the values of them that are taken. `null` is taken for each. */
 const NEUTRAL: Readonly<Record<string, Neutral>> = {
@@ -171,8 +171,11 @@ function maxTokensOf(given: Body): number | undefined {
 
 function promptOf(prompt: unknown): string | number[] {
   if (typeof prompt === "string") return prompt;
-  const list: unknown[] = Array.isArray(prompt) ? prompt : [];
-  if (list.length === 1 && (typeof list[0] === "string" || Array.isArray(list[0]))) return promptOf(list[0]);
+  const lists: unknown[] = Array.isArray(prompt) ? prompt : [];
+  // A list of one prompt is that prompt.
+  const [one] = lists;
+  if (lists.length === 1 && typeof one === "string") return one;
+  const list: unknown[] = lists.length === 1 && Array.isArray(one) ? one : lists;
   if (list.length > 0 && list.every((token) => Number.isSafeInteger(token) && (token as number) >= 0))
     return list as number[];
   throw unfitRequest("prompt", "prompt must be one text, or the tokens of one");

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Hex } from "viem";
+import type { Address, Hex } from "viem";
 import type { Logger } from "../../base/log.ts";
 import type { KnownProgram } from "../../dispute/run/execution.ts";
 import type { RunInputs } from "../../program/trace/runInputs.ts";
@@ -31,22 +31,36 @@ export type SellersOptions = {
   clock?: () => number;
 };
 
-/** A block that was bought: the worker is bound to it, and paid. */
+/** A block that was bought: the worker is bound to it. */
 type Bought = Answered & {
   signature: Hex;
   /** The expected price, smallest units. */
   price: bigint;
+  /** To be called once. Pays the worker, if the block is kept. */
+  settle: (isKept: boolean) => void;
 };
 
 const PATIENCE_MS = 60_000;
-/** How long a worker is left alone that did not answer. */
+/** How long a worker is left alone that did not answer; each further time twice as long, so many times. */
 const BACK_OFF_MS = 5_000;
+const MOST_DOUBLED = 6;
 const BUSY_MS = 200;
 /** How long an answer is waited for: then the next worker is asked. */
 const ANSWER_MS = 120_000;
 
+/** A worker that answers faster gets more requests at once, a slower one fewer. */
+const FAST_MS = ANSWER_MS / 4;
+
 /** The expected price of a block, smallest units, rounded up. */
 export const priceOf = ({ face, oneIn }: PayerLimits): bigint => (face + BigInt(oneIn) - 1n) / BigInt(oneIn);
+
+/** The chain cannot be read or written now: what a worker did is judged later. */
+class UnlandedError extends Error {}
+
+/** @throws WrongAnswerError if a worker lied, about whatever program */
+function requireHonest(ledger: PayerLedger, worker: Address): void {
+  if (ledger.isLiar(worker)) throw new WrongAnswerError(`the worker ${worker} lied: nothing is bought from it`);
+}
 
 /** One worker. */
 class Seller {
@@ -56,6 +70,10 @@ class Seller {
   stopped: string | undefined;
   busyUntil = 0;
   underWay = 0;
+  /** Times in a row that it did not answer. */
+  failures = 0;
+  /** Requests that it gets at once. An answer that comes after it was waited for costs a place at the worker. */
+  room = 1;
 
   constructor(url: string) {
     this.url = url;
@@ -68,12 +86,25 @@ class Seller {
   }
 
   get isFree(): boolean {
-    const isRoom = this.underWay < (this.payer?.info.unpaid ?? 1);
+    const isRoom = this.underWay < (this.payer === undefined ? 1 : Math.min(this.room, this.payer.info.unpaid));
     return this.stopped === undefined && isRoom && performance.now() >= this.busyUntil;
+  }
+
+  answered(milliseconds: number): void {
+    this.failures = 0;
+    this.room = Math.max(1, Math.min(this.room + (milliseconds < FAST_MS ? 1 : -1), this.payer?.info.unpaid ?? 1));
+  }
+
+  failed(): void {
+    this.room = Math.ceil(this.room / 2);
+    this.busyUntil = performance.now() + BACK_OFF_MS * 2 ** Math.min(this.failures++, MOST_DOUBLED);
   }
 }
 
-/** The workers that sell a model: the cheapest that answers is asked first. */
+/**
+ * The workers that sell a model: the cheapest of those that answered last is asked first. A worker that lied, under
+ * whatever model or URL, is asked no more as long as the ledger is kept.
+ */
 export class Sellers {
   readonly #options: SellersOptions;
   readonly #sellers: readonly Seller[];
@@ -89,7 +120,7 @@ export class Sellers {
 
   /** The workers that were stopped for a lie. */
   get stopped(): readonly string[] {
-    return this.#sellers.filter(({ stopped }) => stopped !== undefined).map(({ url }) => url);
+    return this.#sellers.filter((seller) => this.#isStopped(seller)).map(({ url }) => url);
   }
 
   /**
@@ -106,11 +137,12 @@ export class Sellers {
     const end = performance.now() + (this.#options.patienceMs ?? PATIENCE_MS);
     for (;;) {
       signal.throwIfAborted();
-      const seller = this.#sellers.filter(({ isFree }) => isFree).sort((a, b) => Number(a.price - b.price))[0];
+      const free = this.#sellers.filter((seller) => seller.isFree && !this.#isStopped(seller));
+      const [seller] = free.sort((a, b) => a.failures - b.failures || Number(a.price - b.price));
       if (seller !== undefined) {
         const bought = await this.#buyOf(seller, inputs, fits);
         if (bought !== undefined) return bought;
-      } else if (performance.now() > end || this.#sellers.every(({ stopped }) => stopped !== undefined)) {
+      } else if (performance.now() > end || this.#sellers.every((one) => this.#isStopped(one))) {
         throw new ApiError(503, "server_error", "no worker of this model answers: ask again later", {
           reason: "no_worker",
         });
@@ -134,6 +166,10 @@ export class Sellers {
     this.#waiting.delete(wake);
   }
 
+  #isStopped({ stopped, payer }: Seller): boolean {
+    return stopped !== undefined || (payer !== undefined && this.#options.ledger.isLiar(payer.worker));
+  }
+
   #release(seller: Seller): void {
     seller.underWay--;
     const [first] = this.#waiting;
@@ -150,48 +186,66 @@ export class Sellers {
   ): Promise<Bought | undefined> {
     const { program, ledger, log } = this.#options;
     seller.underWay++;
-    let isPaying = false;
+    let isBought = false;
     try {
       const payer = await this.#open(seller);
+      const start = performance.now();
       const answered = await payer.ask(program, inputs);
+      seller.answered(performance.now() - start);
       // The draw comes after the signature: no worker knows before which answers are checked.
       if (!fits(answered.outputs) || this.#isDrawn(answered.digest)) {
         ledger.judged(answered.digest, "drawn");
-        await this.#judge(answered.digest, inputs);
+        await this.#judge(seller, answered.digest, inputs);
       }
+      requireHonest(ledger, payer.worker);
       const { signature } = ledger.find(answered.digest)!;
-      isPaying = true;
-      const paid = this.#pay(seller, payer, answered.digest);
-      this.#underWay.add(paid);
-      void paid.finally(() => this.#underWay.delete(paid));
-      return { ...answered, signature, price: seller.price };
+      isBought = true;
+      const settle = (isKept: boolean): void => {
+        if (!isKept) return this.#release(seller);
+        const paid = this.#pay(seller, payer, answered.digest);
+        this.#underWay.add(paid);
+        void paid.finally(() => this.#underWay.delete(paid));
+      };
+      return { ...answered, signature, price: seller.price, settle };
     } catch (error) {
-      if (error instanceof WrongAnswerError) {
+      if (error instanceof UnlandedError) {
+        seller.failed();
+      } else if (error instanceof WrongAnswerError) {
         seller.stopped = error.message;
         log.error({ url: seller.url, reason: error.message }, "a worker's answer is wrong: it is asked no more");
       } else if (error instanceof RefusedError && error.retryable) {
         seller.busyUntil = performance.now() + BUSY_MS;
+        seller.room = Math.ceil(seller.room / 2);
         if (error.status === 429) await this.#payRest(seller);
+      } else if (error instanceof RefusedError && error.status === 402 && seller.underWay > 1) {
+        // The deposit covers those under way, and no more.
+        seller.room = seller.underWay - 1;
       } else if (error instanceof RefusedError || error instanceof EndpointError || error instanceof TicketTermsError) {
-        seller.busyUntil = performance.now() + BACK_OFF_MS;
+        seller.failed();
         log.warn({ url: seller.url, code: error.code, reason: error.message }, "a worker gives no answer");
       } else throw error;
       return undefined;
     } finally {
-      if (!isPaying) this.#release(seller);
+      if (!isBought) this.#release(seller);
     }
   }
 
+  /** One request at a time opens a worker: others find it busy until what an earlier process left is judged. */
   async #open(seller: Seller): Promise<Payer> {
     if (seller.payer !== undefined) return seller.payer;
     const { at, ledger, limits, program, execute, publishing, clock } = this.#options;
     const options = { at, ledger, url: seller.url, limits, timeoutMs: ANSWER_MS, ...(clock && { clock }) };
     const payer = await Payer.open(options);
-    if (seller.payer !== undefined) return seller.payer;
+    try {
+      await judgeRest({ at, ledger, program, execute, publishing }, payer.worker);
+    } catch (error) {
+      if (error instanceof WrongAnswerError) throw error;
+      this.#options.log.error({ url: seller.url, reason: (error as Error).message }, "the chain cannot be read");
+      throw new UnlandedError("what an earlier process left cannot be judged", { cause: error });
+    }
+    requireHonest(ledger, payer.worker);
     seller.payer = payer;
-    // What an earlier process left.
-    await judgeRest({ at, ledger, program, execute, publishing }, payer.worker);
-    await payer.payRest();
+    await this.#payRest(seller);
     return payer;
   }
 
@@ -201,16 +255,17 @@ export class Sellers {
   }
 
   /** One at a time: an execution takes all cores. @throws WrongAnswerError */
-  #judge(digest: Hex, inputs: RunInputs): Promise<void> {
+  #judge(seller: Seller, digest: Hex, inputs: RunInputs): Promise<void> {
     const { ledger, log } = this.#options;
     const judged = this.#judging.then(async () => {
       try {
         await judgeAnswer(this.#options, digest, inputs);
       } catch (error) {
         if (error instanceof WrongAnswerError || ledger.find(digest)?.fate !== "wrong") throw error;
-        // The next start tries again, while the claim lives.
         log.error({ digest, reason: (error as Error).message }, "a lie could not be put on chain");
-        throw new WrongAnswerError("the worker's answer is wrong: it is not paid", { cause: error });
+        // Opening the worker again tries again, while the claim lives, and buys nothing.
+        seller.payer = undefined;
+        throw new UnlandedError("the worker's answer is wrong: it is not paid", { cause: error });
       }
     });
     this.#judging = judged.catch(() => undefined);

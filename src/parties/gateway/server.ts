@@ -56,7 +56,7 @@ export async function serveGateway(options: ServerOptions, port: number, host = 
 
 class Handler {
   readonly #options: ServerOptions;
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #underWay = new Map<Promise<void>, IncomingMessage>();
   readonly #stopped = new AbortController();
   #free: number;
 
@@ -65,17 +65,19 @@ class Handler {
     this.#free = BODIES_AT_ONCE * options.maxBodyBytes;
   }
 
-  /** Ends texts after the block that is bought. */
+  /** Ends texts after the block that is bought, and requests that have not arrived as a whole. */
   async stop(): Promise<void> {
     this.#stopped.abort();
-    await Promise.all(this.#underWay);
+    // A server that closes looks at the time of its requests no more.
+    for (const request of this.#underWay.values()) if (!request.complete) request.destroy();
+    await Promise.all(this.#underWay.keys());
   }
 
   handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const handled = this.#answer(request, response)
       .catch((error: unknown) => this.#refuse(request, response, error))
       .catch(() => void response.destroy());
-    this.#underWay.add(handled);
+    this.#underWay.set(handled, request);
     return handled.finally(() => this.#underWay.delete(handled));
   }
 
@@ -83,13 +85,14 @@ class Handler {
     const { gateway, keys } = this.#options;
     if (this.#underWay.size > MAX_REQUESTS)
       throw new ApiError(503, "server_error", "too many requests are under way: ask again later");
-    const { pathname } = new URL(request.url ?? "/", "http://gateway");
-    const key = keys.identify(request.headers.authorization);
+    this.#stopped.signal.throwIfAborted();
+    const key = keys.identify(request.headers);
+    const [pathname] = (request.url ?? "/").split(/[?#]/);
     const route = `${request.method} ${pathname}`;
     if (route === "GET /v1/models") return json(response, { object: "list", data: gateway.models.map(modelBody) });
     const [, what, name = ""] = /^GET \/v1\/(models|receipts)\/(.{1,300})$/.exec(route) ?? [];
     if (what === "models") {
-      const id = decodeURIComponent(name);
+      const id = decoded(name);
       gateway.offer(id);
       return json(response, modelBody(id));
     }
@@ -106,6 +109,9 @@ class Handler {
     response: ServerResponse,
   ): Promise<void> {
     const { gateway, keys } = this.#options;
+    // SAFETY: web pages send other kinds of bodies without asking.
+    if (!/^application\/json *(;|$)/i.test(request.headers["content-type"] ?? ""))
+      throw new ApiError(415, "invalid_request_error", "the body must be JSON: send content-type: application/json");
     const body = await this.#bodyOf(request);
     const { request: asked, delivery } = readTextRequest(kind, body);
     const idempotency = request.headers["idempotency-key"];
@@ -217,6 +223,15 @@ class Handler {
       ...(isUnread && { connection: "close" }),
     });
     response.end(body);
+  }
+}
+
+/** A name in a path; a name that is no text is nobody's. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
   }
 }
 

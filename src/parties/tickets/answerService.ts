@@ -189,6 +189,9 @@ export class AnswerService {
     const answer = ledger.find(ticket.claim);
     if (answer === undefined) throw new RefusedError(404, `no answer has the claim ${ticket.claim}`);
     if (answer.state !== "signed") return;
+    // SAFETY: a ticket that cannot be cashed pays nothing, and makes no room.
+    if (Number(answer.claim.issued) + at.claimLifetime <= this.#clock())
+      throw new RefusedError(402, "the claim cannot be put on chain any more: its ticket comes too late");
     if (ticket.face < price.face) throw new RefusedError(402, `the face is ${ticket.face}, not ${price.face}`);
     // SAFETY: a face that the deposit does not cover would win nothing. The other unpaid answers stay covered too.
     if (ticket.face > price.face) {
@@ -255,7 +258,8 @@ export class AnswerService {
    * @param free The payer's deposit.
    */
   #needRoom(payer: Address, free: bigint): void {
-    const unpaid = this.#options.ledger.unpaid(payer, this.#since);
+    // Answers that cannot be put on chain any more keep their places until they are forgotten.
+    const unpaid = this.#options.ledger.unpaid(payer, 0n);
     if (unpaid >= this.#maxUnpaid)
       throw new RefusedError(429, `${unpaid} answers that were given to this payer are not paid: send a ticket first`);
     const needed = this.#neededFor(payer);

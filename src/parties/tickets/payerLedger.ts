@@ -48,6 +48,10 @@ const CONTENT = {
   upgrades: [TO_VERSION_2],
 };
 
+/** Bytes as the file holds them: of zeros only, such as the first caches of a decoder, their number. */
+const storedBytes = (bytes: Uint8Array): Uint8Array | number =>
+  bytes.length > 0 && bytes.every((byte) => byte === 0) ? bytes.length : bytes;
+
 /** The promises to a payer, and the payer's signatures. */
 export class PayerLedger {
   readonly #database: Database;
@@ -61,18 +65,20 @@ export class PayerLedger {
     return new PayerLedger(await Database.open(path, CONTENT));
   }
 
-  /** Keeps a signed claim before any payment. */
-  hold(held: Omit<HeldClaim, "ticket" | "ticketSignature" | "sent">): void {
+  /** Keeps a signed claim before any payment. @returns false if the claim is held already */
+  hold(held: Omit<HeldClaim, "ticket" | "ticketSignature" | "sent">): boolean {
     const { digest, claim, signature, nodes, inputs, fate } = held;
-    this.#database.transaction(() => {
+    return this.#database.transaction(() => {
+      if (this.#database.first("select 1 from held where digest = ?", digest) !== undefined) return false;
       this.#database.run(
-        "insert or ignore into held (digest, worker, issued, inputs_root, claim, signature, nodes, fate) " +
+        "insert into held (digest, worker, issued, inputs_root, claim, signature, nodes, fate) " +
           "values (?, ?, ?, ?, ?, ?, ?, ?)",
         ...[digest, claim.worker.toLowerCase(), Number(claim.issued), claim.inputsRoot],
         ...[JSON.stringify(claimBody(claim)), signature, nodes, fate],
       );
       for (const [number, bytes] of inputs.entries())
-        this.#database.run("insert or ignore into inputs values (?, ?, ?)", digest, number, bytes);
+        this.#database.run("insert into inputs values (?, ?, ?)", digest, number, storedBytes(bytes));
+      return true;
     });
   }
 
@@ -105,14 +111,23 @@ export class PayerLedger {
       .map((row) => this.#held(row));
   }
 
-  /** Forgets what was issued before a time: it cannot be put on chain any more. */
+  /** Whether a worker was found to lie. */
+  isLiar(worker: Address): boolean {
+    const row = this.#database.first(
+      "select 1 from held where worker = ? and fate = 'wrong' limit 1",
+      worker.toLowerCase(),
+    );
+    return row !== undefined;
+  }
+
+  /** Forgets what was issued before a time, which cannot be put on chain any more; of a lie all but the claim. */
   forget(before: bigint): void {
     this.#database.transaction(() => {
       this.#database.run(
         "delete from inputs where digest in (select digest from held where issued < ?)",
         Number(before),
       );
-      this.#database.run("delete from held where issued < ?", Number(before));
+      this.#database.run("delete from held where issued < ? and fate <> 'wrong'", Number(before));
     });
   }
 
@@ -121,7 +136,7 @@ export class PayerLedger {
    * bytes.
    */
   inputsOf(inputsRoot: Hex): Uint8Array[] | undefined {
-    const row = this.#database.first("select digest from held where inputs_root = ?", inputsRoot);
+    const row = this.#database.first("select digest from held where inputs_root = ? order by issued desc", inputsRoot);
     return row && this.#inputs(row.digest as string);
   }
 
@@ -132,7 +147,7 @@ export class PayerLedger {
   #inputs(digest: string): Uint8Array[] {
     return this.#database
       .all("select bytes from inputs where digest = ? order by number", digest)
-      .map(({ bytes }) => bytes as Uint8Array);
+      .map(({ bytes }) => (typeof bytes === "number" ? new Uint8Array(bytes) : (bytes as Uint8Array)));
   }
 
   #held(row: SqlRow): HeldClaim {

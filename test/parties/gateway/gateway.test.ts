@@ -1,5 +1,6 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { expect } from "chai";
+import { request } from "node:http";
 import { connect, type Socket } from "node:net";
 import OpenAI, { APIError, AuthenticationError, BadRequestError, NotFoundError } from "openai";
 import { parseEther } from "viem";
@@ -248,7 +249,7 @@ describe("a gateway, through the official client", function () {
   it("largeBodies_areRefused_andHalfRequestsAndSlowReadersStopNobody", async () => {
     const large = await fetch(`${gateway.url}/chat/completions`, {
       method: "POST",
-      headers: { authorization: `Bearer ${key}` },
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       body: JSON.stringify({ ...ask, user: "x".repeat(30_000_000) }),
     });
     expect([large.status, ((await large.json()) as { error: { code: string } }).error.code]).to.deep.equal([
@@ -262,7 +263,9 @@ describe("a gateway, through the official client", function () {
       await new Promise<void>((sent) => socket.write(text, () => sent()));
       return socket;
     };
-    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n`;
+    const head =
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+      "content-type: application/json\r\n";
     const body = JSON.stringify({ ...ask, stream: true });
     const halves = await Promise.all([
       open("POST /v1/chat"),
@@ -276,7 +279,7 @@ describe("a gateway, through the official client", function () {
     for (const socket of halves) socket.destroy();
     const noJson = await fetch(`${gateway.url}/completions`, {
       method: "POST",
-      headers: { authorization: `Bearer ${key}` },
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       body: "{",
     });
     expect(noJson.status).to.equal(400);
@@ -301,6 +304,59 @@ describe("a gateway, through the official client", function () {
     const direct = await openai.chat.completions.create(asked);
     expect(whole.choices[0]!.message.content).to.equal(direct.choices[0]!.message.content);
     await two.close();
+  });
+
+  it("withoutKeys_webPagesAreRefused_andPathsThatAreNoneAreNotFound", async () => {
+    const open = await startGateway(world, kit, at, [serving.url]);
+    const { port } = new URL(open.url);
+    const statusOf = (path: string, headers: Record<string, string>, body?: string): Promise<number | undefined> =>
+      new Promise((resolve, fail) => {
+        const method = body === undefined ? "GET" : "POST";
+        const sent = request({ host: "127.0.0.1", port, path, method, headers }, (answer) => {
+          answer.resume().once("end", () => resolve(answer.statusCode));
+        });
+        sent.once("error", fail).end(body);
+      });
+    const json = { "content-type": "application/json" };
+    const body = JSON.stringify({ ...ask, max_tokens: 1 });
+    const chat = "/v1/chat/completions";
+    expect(await statusOf(chat, { ...json, origin: "http://page.example" }, body)).to.equal(403);
+    expect(await statusOf(chat, { ...json, origin: "null" }, body)).to.equal(403);
+    expect(await statusOf("/v1/models", { host: `page.example:${port}` })).to.equal(403);
+    expect(await statusOf("/v1/models", { host: "127.0.0.1.page.example" })).to.equal(403);
+    for (const type of [{}, { "content-type": "text/plain" }, { "content-type": "text/plain;application/json" }])
+      expect(await statusOf(chat, type as Record<string, string>, body)).to.equal(415);
+    for (const path of ["//", "/v1/models/%", "/v1/models/%ff"]) expect(await statusOf(path, {}), path).to.equal(404);
+    expect(await statusOf("/v1/models", { host: `LOCALHOST:${port}` })).to.equal(200);
+    expect(await statusOf(chat, json, body)).to.equal(200);
+    await open.close();
+  });
+
+  it("stops_whileABodyArrivesNeverAsAWhole", async () => {
+    const open = await startGateway(world, kit, at, [serving.url]);
+    const { port } = new URL(open.url);
+    const socket = connect(Number(port), "127.0.0.1").on("error", () => undefined);
+    const ended = new Promise((resolve) => socket.once("close", resolve));
+    const head = "POST /v1/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
+    socket.write(`${head}expect: 100-continue\r\ncontent-length: 500\r\n\r\n`);
+    // The gateway reads the body by then.
+    await new Promise((resolve) => socket.once("data", resolve));
+    await open.close();
+    await ended;
+  });
+
+  it("finishedText_isGivenAgain_whenTheBudgetIsNearlyUsed", async () => {
+    const poor = addKey(keys, { name: "nearly", budget: "0.02" });
+    const client = new OpenAI({ apiKey: poor, baseURL: gateway.url, maxRetries: 0 });
+    const text = await client.chat.completions.create(ask);
+    // Cut after its first block: the rest is never needed.
+    const stop = text.choices[0]!.message.content!.slice(1, 3);
+    const other = addKey(keys, { name: "cut", budget: "0.02" });
+    const cutter = new OpenAI({ apiKey: other, baseURL: gateway.url, maxRetries: 0 });
+    const headers = { "Idempotency-Key": "cut" };
+    const first = await cutter.chat.completions.create({ ...ask, stop }, { headers });
+    await cutter.chat.completions.create({ ...ask, max_tokens: 1 });
+    expect((await cutter.chat.completions.create({ ...ask, stop }, { headers })).id).to.equal(first.id);
   });
 
   it("noWorker_isSaid_inTheFormOfThatInterface", async () => {

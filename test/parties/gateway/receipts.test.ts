@@ -2,6 +2,8 @@ import { expect } from "chai";
 import { parseEther, zeroHash } from "viem";
 import { ReceiptError } from "../../../src/parties/gateway/errors.ts";
 import { firstLie, openReceipt, type Receipt } from "../../../src/parties/gateway/receipt.ts";
+import { Sellers } from "../../../src/parties/gateway/sellers.ts";
+import { blockInputs } from "../../../src/parties/gateway/textModel.ts";
 import { readTextRequest } from "../../../src/parties/gateway/requests.ts";
 import { loadFindSigner, type FindSigner } from "../../../src/parties/tickets/signatures.ts";
 import type { TicketSession } from "../../../src/parties/tickets/ticketSession.ts";
@@ -13,7 +15,8 @@ import {
   type RunningGateway,
   type TextKit,
 } from "../../../testkit/players/gatewayPlayers.ts";
-import { first } from "../../../testkit/players/players.ts";
+import { first, quiet } from "../../../testkit/players/players.ts";
+import { rejection } from "../../../testkit/rejection.ts";
 import { FACE, TicketPlayers, type Serving } from "../../../testkit/players/ticketPlayers.ts";
 
 const BODY = {
@@ -23,7 +26,11 @@ const BODY = {
 type Answer = { choices: [{ message: { content: string } }]; receipt: Receipt };
 
 async function post(url: string, body: object): Promise<Answer> {
-  const answer = await fetch(`${url}/chat/completions`, { method: "POST", body: JSON.stringify(body) });
+  const answer = await fetch(`${url}/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
   expect(answer.status, await answer.clone().text()).to.equal(200);
   return (await answer.json()) as Answer;
 }
@@ -140,6 +147,39 @@ describe("receipts of texts", function () {
       expect(() => opened(receipt, { ...BODY, ...change }, worker), JSON.stringify(change)).to.throw(ReceiptError);
   });
 
+  it("seedHasOneForm", async () => {
+    const worker = await serving();
+    const { url } = await gatewayOf(await world.payer(worker.at.account.address), [worker.url]);
+    const body = { ...BODY, seed: undefined };
+    const { receipt } = await post(url, body);
+    opened(receipt, body, worker);
+    for (const seed of [String(BigInt(receipt.text.seed) - 2n ** 64n), `0${receipt.text.seed}`])
+      expect(() => opened({ ...receipt, text: { ...receipt.text, seed } }, body, worker)).to.throw(/text.seed/);
+  });
+
+  it("claimThatComesTwice_isNotPaid_andItsUrlAskedNoMore", async () => {
+    const worker = await serving();
+    const { service } = worker;
+    const answer = service.answer.bind(service);
+    const given = new Map<string, ReturnType<typeof answer>>();
+    service.answer = (question) => {
+      const { inputsRoot } = question.request;
+      if (!given.has(inputsRoot)) given.set(inputsRoot, answer(question));
+      return given.get(inputsRoot)!;
+    };
+    const { url, sellers, ledger } = await gatewayOf(await world.payer(worker.at.account.address), [worker.url]);
+    await post(url, { ...BODY, max_tokens: 2 });
+    const { spent } = ledger.money("local");
+    const again = await fetch(`${url}/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ ...BODY, max_tokens: 2 }),
+    });
+    expect(again.status).to.equal(503);
+    expect(sellers.stopped).to.deep.equal([worker.url]);
+    expect(ledger.money("local")).to.deep.equal({ spent, reserved: 0n });
+  });
+
   it("ofALie_showIt", async () => {
     const liar = await serving(lyingEvery(1, kit.execute, kit.model.program));
     const at = await world.payer(liar.at.account.address);
@@ -161,6 +201,16 @@ describe("receipts of texts", function () {
     expect(choices[0].message.content).to.equal((await post(direct.url, BODY)).choices[0].message.content);
     expect(await firstLie(opened(receipt, BODY, liar), kit.execute)).to.equal(undefined);
     expect(sellers.stopped).to.deep.equal([liar.url]);
+    // Not under another URL or by other sellers with this ledger either, nor after a start, when the lie is on chain.
+    const later = new Sellers({
+      ...{ at, ledger: payer, urls: [liar.url.replace("127.0.0.1", "localhost")], program: kit.model.program },
+      ...{ execute: kit.execute, limits: { face: FACE, oneIn: 1 }, share: 0, secret: new Uint8Array(32) },
+      ...{ publishing: "all", log: quiet, patienceMs: 1, clock: () => Math.floor(Date.now() / 1_000) + world.ahead },
+    });
+    const drawing = { temperature: 1, topP: 1, seed: 1n };
+    const buying = later.buy(blockInputs(kit.model, [5], 1, drawing), () => true, new AbortController().signal);
+    expect(await rejection(buying)).to.include({ status: 503 });
+    expect(later.stopped).to.have.length(1);
     // Never paid, on chain, and refuted by whoever watches with the payer's inputs.
     const [lie] = payer.unsent(liar.at.account.address);
     expect(lie!.fate).to.equal("wrong");

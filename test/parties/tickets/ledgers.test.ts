@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -148,6 +148,27 @@ describe("the ledgers of workers and payers", () => {
     hold(payer, word("b"), 5_000n);
     payer.forget(4_000n);
     expect([payer.find(word("a")), payer.find(word("b"))?.digest]).to.deep.equal([undefined, word("b")]);
+    payer.judged(word("b"), "wrong");
+    payer.forget(9_000n);
+    expect(payer.isLiar(account("1"))).to.equal(true);
     payer.end();
+  });
+
+  it("ofAPayer_keepAClaimOnce_andZerosAsTheirNumber", async () => {
+    const ledger = await PayerLedger.open(path);
+    const zeros = new Uint8Array(4_000_000);
+    const held = {
+      digest: word("a"),
+      claim: claimOf(1_000n),
+      signature: SIGNATURE,
+      nodes: word("5"),
+      fate: "open",
+    } as const;
+    expect(ledger.hold({ ...held, inputs: [zeros, new Uint8Array([0, 1]), new Uint8Array()] })).to.equal(true);
+    expect(ledger.hold({ ...held, inputs: [] })).to.equal(false);
+    expect(ledger.find(word("a"))!.inputs).to.deep.equal([zeros, new Uint8Array([0, 1]), new Uint8Array()]);
+    expect(ledger.isLiar(account("1"))).to.equal(false);
+    ledger.end();
+    expect(statSync(path).size).to.be.below(1_000_000);
   });
 });

@@ -24,6 +24,7 @@ import { openText, readTexts } from "../../texts.ts";
 
 const MIB = 2 ** 20;
 const DAY_SECONDS = 86_400;
+const HOUR_MS = 3_600_000;
 /** Addresses that only programs of this machine reach. */
 const LOCAL = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
 
@@ -78,9 +79,12 @@ export function gatewayCommand(output: Output): Command {
         const at = await atStart(() => ticketSession(session, values.tickets, account));
         const ledger = await PayerLedger.open(values.ledger);
         const sold = await GatewayLedger.open(values.sold);
-        const { timestamp } = await at.session.publicClient.getBlock();
-        ledger.forget(timestamp - BigInt(heldSeconds(at)));
-        sold.forget(Number(timestamp) - values.keepDays * DAY_SECONDS);
+        const forget = async (): Promise<void> => {
+          const { timestamp } = await at.session.publicClient.getBlock();
+          ledger.forget(timestamp - BigInt(heldSeconds(at)));
+          sold.forget(Number(timestamp) - values.keepDays * DAY_SECONDS);
+        };
+        await forget();
         const offers = new Map<string, Offer>();
         const awaited = new Set(entries.map(({ name }) => name));
         const limits = { face, oneIn };
@@ -110,12 +114,20 @@ export function gatewayCommand(output: Output): Command {
           values.host,
         );
         log.info({ port: server.port, host: values.host }, "serves texts");
+        let forgetting: Promise<void> | undefined;
+        const hourly = setInterval(() => {
+          forgetting = forget().catch((error: unknown) =>
+            log.warn({ reason: (error as Error).message }, "what is old is forgotten later"),
+          );
+        }, HOUR_MS);
         try {
           // Lies that were put on chain are refuted here.
           const held = heldInputs((root) => ledger.inputsOf(root));
           await runWatcher({ ...playing, session: at.session, heldInputs: held, mode: "defend" });
         } finally {
+          clearInterval(hourly);
           await server.close();
+          await forgetting;
           await Promise.all(opening);
           for (const { sellers } of offers.values()) await sellers.settled();
           sold.end();
