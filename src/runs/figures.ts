@@ -124,14 +124,21 @@ export class HeadAge {
 
   /**
    * @param now This machine's time, unix seconds.
-   * @returns The head's age in seconds, and whether the age exceeds the usual time of the chain's blocks, or the head
-   *   is from the machine's future.
+   * @returns The head's age in seconds, and a problem in words if the age exceeds the usual time of the chain's blocks,
+   *   or if the head is from the machine's future.
    */
-  of(head: Pick<Snapshot, "now" | "blockNumber">, now: number): { lag: number; isOld: boolean; isAhead: boolean } {
+  of(head: Pick<Snapshot, "now" | "blockNumber">, now: number): { lag: number; problem: string | undefined } {
     this.#first ??= head;
     const lag = now - Number(head.now);
     const blocks = Number(head.blockNumber - this.#first.blockNumber);
     const usual = blocks > 0 ? Number(head.now - this.#first.now) / blocks : 0;
-    return { lag, isOld: lag > Math.max(OLD_SECONDS, OLD_BLOCKS * usual), isAhead: -lag > OLD_SECONDS };
+    const isOld = lag > Math.max(OLD_SECONDS, OLD_BLOCKS * usual);
+    if (!isOld && -lag <= OLD_SECONDS) return { lag, problem: undefined };
+    const newest = `the newest block that the nodes show, ${head.blockNumber}, is`;
+    const seconds = Math.abs(Math.round(lag));
+    const problem = isOld
+      ? `${newest} ${seconds} s old: the nodes are behind the chain, or this machine's clock is wrong`
+      : `${newest} of ${seconds} s later than this machine's clock: set the clock`;
+    return { lag, problem };
   }
 }

@@ -85,13 +85,18 @@ describe("health of a role", () => {
 
   it("head_isOld_ifNoBlockComesForLongerThanUsual", () => {
     const age = new HeadAge();
-    expect(age.of({ blockNumber: 1n, now: 1_000n }, 1_010)).to.deep.equal({ lag: 10, isOld: false, isAhead: false });
-    expect(age.of({ blockNumber: 11n, now: 1_120n }, 1_120).isOld).to.equal(false);
-    expect(age.of({ blockNumber: 11n, now: 1_120n }, 1_240).isOld).to.equal(false);
-    expect(age.of({ blockNumber: 11n, now: 1_120n }, 1_241)).to.deep.equal({ lag: 121, isOld: true, isAhead: false });
+    expect(age.of({ blockNumber: 1n, now: 1_000n }, 1_010)).to.deep.equal({ lag: 10, problem: undefined });
+    expect(age.of({ blockNumber: 11n, now: 1_120n }, 1_120).problem).to.equal(undefined);
+    expect(age.of({ blockNumber: 11n, now: 1_120n }, 1_240).problem).to.equal(undefined);
+    expect(age.of({ blockNumber: 11n, now: 1_120n }, 1_241)).to.deep.equal({
+      lag: 121,
+      problem:
+        "the newest block that the nodes show, 11, is 121 s old: the nodes are behind the chain, or this machine's clock " +
+        "is wrong",
+    });
     const slow = new HeadAge();
     slow.of({ blockNumber: 1n, now: 0n }, 0);
-    expect(slow.of({ blockNumber: 2n, now: 60n }, 60 + 600).isOld).to.equal(false);
-    expect(slow.of({ blockNumber: 2n, now: 60n }, 60 + 601).isOld).to.equal(true);
+    expect(slow.of({ blockNumber: 2n, now: 60n }, 60 + 600).problem).to.equal(undefined);
+    expect(slow.of({ blockNumber: 2n, now: 60n }, 60 + 601).problem).to.contain("601 s old");
   });
 });

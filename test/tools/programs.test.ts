@@ -79,7 +79,8 @@ describe("programs of the tools", () => {
     const { status, stdout } = call("verify", "contracts", "--help");
     expect(status).to.equal(0);
     expect(stdout).to.equal(
-      "npm run verify -- contracts\n  the packed contracts are the compiler's output; each deployed one is below 24,576 bytes\n",
+      "npm run verify -- contracts\n" +
+        "  the packed contracts are the compiler's output; each deployed one is below 24,576 bytes\n",
     );
   });
 

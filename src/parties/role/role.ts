@@ -344,13 +344,9 @@ export class Role<E extends RoleEvent> {
     this.meter.figures({ openClaims: sum("openClaims"), openGames: sum("openGames"), minClock });
     const [snapshot] = snapshots;
     if (clock === undefined || snapshot === undefined) return;
-    const { lag, isOld, isAhead } = this.#head.of(snapshot, clock());
+    const { lag, problem } = this.#head.of(snapshot, clock());
     this.meter.figures({ headLag: lag });
-    const head = `the newest block that the nodes show, ${snapshot.blockNumber}, is`;
-    const seconds = Math.abs(Math.round(lag));
-    const old = `${head} ${seconds} s old: the nodes are behind the chain, or this machine's clock is wrong`;
-    const ahead = `${head} of ${seconds} s later than this machine's clock: set the clock`;
-    this.health.set("chain", isOld || isAhead ? { reason: isOld ? old : ahead } : undefined);
+    this.health.set("chain", problem === undefined ? undefined : { reason: problem });
   }
 
   /** A role that begins after the deployment would see nothing, and be silent about it. */
