@@ -10,6 +10,9 @@ export const packageOf = (name) => name.split("/", name.startsWith("@") ? 2 : 1)
 
 /** A line that says whose a package is. Texts of licences that differ in these lines only are printed once. */
 const OWNER = /^\s*(copyright\b(?! (and|notice|owner|holder|license|law|statement))|\(c\)).*\d{4}.*$/gim;
+/** A title says no more than the licence's name beside the package. The appendix tells how to use the licence. */
+const TITLE = /^\s*(the )?(mit|isc) license( \(mit\))?:?\s*$/gim;
+const APPENDIX = /END OF TERMS AND CONDITIONS[^]*?limitations under the License\./g;
 
 /**
  * The licences of all packages that files come from, as a text: packages under the same words, with their owners, come
@@ -39,8 +42,11 @@ export function licenceTexts(files) {
     const by = typeof author === "string" ? author : (author?.name ?? "its authors");
     const links = named.map((one) => `https://spdx.org/licenses/${one}.html`).join(", ");
     const owners = text === "" ? [`By ${by}`] : (text.match(OWNER) ?? []).map((line) => line.trim());
-    const words = text === "" ? `The text of the licence: ${links}` : text.replaceAll(OWNER, "").trim();
-    const key = words.replaceAll(/\s+/g, " ");
+    const words =
+      text === ""
+        ? `The text of the licence: ${links}`
+        : text.replaceAll(APPENDIX, "").replaceAll(OWNER, "").replaceAll(TITLE, "").trim();
+    const key = words.replaceAll(/[^a-z]+/gi, " ").toLowerCase();
     const group = groups.get(key) ?? { words: words.replaceAll(/\n{3,}/g, "\n\n"), packages: [] };
     groups.set(key, group);
     group.packages.push([`${name} ${version} (${license})`, ...owners.map((owner) => `  ${owner}`)].join("\n"));
