@@ -8,6 +8,13 @@ const chat = { model: "m", messages: [{ role: "user", content: "x" }] };
 const read = (more: object) => readTextRequest("chat", { ...chat, ...more }).request;
 
 describe("requests for texts", () => {
+  it("deepValues_areRefusedAsRequests", () => {
+    const deep = JSON.parse("[".repeat(100_000) + "]".repeat(100_000)) as unknown;
+    for (const more of [{ prompt: deep }, { prompt: "x", response_format: { type: deep } }])
+      expect(() => readTextRequest("completion", { model: "m", ...more })).to.throw(ApiError);
+    expect(readTextRequest("completion", { model: "m", prompt: [[5]] }).request.prompt).to.deep.equal([5]);
+  });
+
   it("anyBody_isTaken_orRefusedAsARequest", () => {
     fc.assert(
       fc.property(
