@@ -91,8 +91,8 @@ describe("health of a role", () => {
     expect(age.of({ blockNumber: 11n, now: 1_120n }, 1_241)).to.deep.equal({
       lag: 121,
       problem:
-        "the newest block that the nodes show, 11, is 121 s old: the nodes are behind the chain, or this machine's clock " +
-        "is wrong",
+        "the newest block that the nodes show, 11, is 121 s old: the nodes are behind the chain, or this machine's " +
+        "clock is wrong",
     });
     const slow = new HeadAge();
     slow.of({ blockNumber: 1n, now: 0n }, 0);

@@ -56,7 +56,7 @@ function slowSigner(): { signer: typeof account; sign: () => void; fail: () => v
     if (tx.nonce === 0) await gate;
     return account.signTransaction(tx as never, ...(others as []));
   };
-  return { signer: { ...signer, signTransaction: signTransaction as never }, sign, fail };
+  return { signer: { ...signer, signTransaction: signTransaction }, sign, fail };
 }
 
 /** Does what a round does: makes a move until the chain says that it is made. */

@@ -63,7 +63,7 @@ function readKeys(path: string): Entry[] {
   }
 }
 
-/** The keys of a file, which is read again when it changes. Keys themselves are kept nowhere. */
+/** The keys in a file. A changed file is read again. Keys themselves are kept nowhere. */
 export class ApiKeys {
   readonly #path: string | undefined;
   readonly #times = new Map<string, number[]>();

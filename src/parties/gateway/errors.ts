@@ -10,7 +10,7 @@ export class ApiError extends errorWithCode("GATEWAY") {
   readonly kind: ApiErrorKind;
   /** What programs look at. */
   readonly reason: string | null;
-  /** The field of the request that the error is about. */
+  /** The request's wrong field. */
   readonly param: string | null;
 
   constructor(

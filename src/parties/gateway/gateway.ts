@@ -217,7 +217,7 @@ async function buyBlock(
   return { ...bought, tokens: chosenOf(bought.outputs) };
 }
 
-/** Waits for another request, or until this one is aborted. */
+/** Waits for another request, or for an abort. */
 async function aborted(other: Promise<void>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   let stop = (): void => undefined;

@@ -87,7 +87,7 @@ export type Sold = {
   blocks: readonly ReceiptBlock[];
 };
 
-/** Tokens of a request that names no number, as clients of each kind know it. */
+/** The number of tokens if a request names none: the default known to clients. */
 const DEFAULT_MOST = { chat: 256, completion: 16 } as const;
 
 /** Returns how many tokens a request gets at most. A program has room for one token more than it has slots. */
@@ -163,7 +163,7 @@ export function openReceipt(
   const most = mostTokens(model, request, prompt);
   const drawing = { temperature: request.temperature, topP: request.topP, seed: BigInt(text.seed) };
   const sold: Sold = { model, request, prompt, drawing, most, blocks };
-  // Only so a seed has one form: the inputs hold 64 bits of it, and those of a program that draws nothing none.
+  // Only so a seed has one form: the inputs hold 64 bits; a program without draws has none.
   if (BigInt.asIntN(64, drawing.seed) !== drawing.seed) throw new ReceiptError("text.seed", "has more than 64 bits");
   const asked = model.limits.isGreedy ? 0n : request.seed;
   if (asked !== undefined && asked !== drawing.seed)
@@ -229,7 +229,7 @@ export function readReceipt(json: unknown): Receipt {
   const parsed = receiptSchema.safeParse(json);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const extra = issue!.code === "unrecognized_keys" ? [issue!.keys[0]!] : [];
+  const extra = issue!.code === "unrecognized_keys" ? [issue.keys[0]!] : [];
   throw new ReceiptError(pathText([...issue!.path, ...extra]) || "receipt", issue!.message);
 }
 

@@ -37,14 +37,13 @@ const among =
   (...values: readonly unknown[]): Neutral =>
   (value) =>
     values.includes(value);
-const empty: Neutral = (value) =>
-  Array.isArray(value) ? value.length === 0 : Object.keys((value ?? {}) as object).length === 0;
+const empty: Neutral = (value) => (Array.isArray(value) ? value.length === 0 : Object.keys(value ?? {}).length === 0);
 const ofType =
   (...types: readonly string[]): Neutral =>
   (value) =>
     isObject(value) && types.includes(value.type as string) && Object.keys(value).length === 1;
 
-/** Fields without an effect here, and the values of them that are taken. `null` is taken for each. */
+/** Fields without an effect here, with their accepted values. `null` is taken for each. */
 const NEUTRAL: Readonly<Record<string, Neutral>> = {
   n: among(1),
   tools: empty,
@@ -194,7 +193,7 @@ const ROLES: Readonly<Record<string, ChatMessage["role"]>> = {
   user: "user",
   assistant: "assistant",
 };
-/** Fields of messages that say nothing, for example those of an earlier answer. */
+/** Fields of messages without meaning here, for example fields copied from an earlier answer. */
 const SILENT: Readonly<Record<string, Neutral>> = {
   tool_calls: empty,
   refusal: among(""),

@@ -20,7 +20,7 @@ export type SellersOptions = {
   program: KnownProgram;
   execute: Execute;
   limits: PayerLimits;
-  /** The share of answers that are executed here, 0 to 1. */
+  /** The share of answers to execute here, 0 to 1. */
   share: number;
   /** Draws the answers that are checked, after they are signed. Nobody else knows it. */
   secret: Uint8Array;
@@ -102,7 +102,7 @@ class Seller {
 }
 
 /**
- * The workers that sell a model: the cheapest of those that answered last is asked first. A worker that lied, under
+ * The workers that sell a model: the cheapest worker with a good last answer is asked first. A worker that lied, under
  * whatever model or URL, is asked no more as long as the ledger is kept.
  */
 export class Sellers {
@@ -124,7 +124,7 @@ export class Sellers {
   }
 
   /**
-   * Buys a block. What is drawn, and what no right run gives, is executed here before anything comes of it: a lie is put
+   * Buys a block. Drawn blocks, and blocks that no right run gives, are executed here first: a lie is put
    * on chain, its worker asked no more, and the block bought elsewhere.
    * @param fits Whether outputs may be those of a right run.
    * @throws ApiError if no worker gives an answer, status 503

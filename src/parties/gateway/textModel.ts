@@ -43,7 +43,7 @@ export type TextModel = {
 /** Returns the time by a format with the letters of `strftime`. */
 type Clock = (format: string) => string;
 
-/** A prompt as text, if it came as one, and as tokens, with what a template read of the clock, by format. */
+/** A prompt: tokens, the text if the request had text, and the clock's values for the template, by format. */
 export type Prompt = { text: string; tokens: readonly number[]; readings: Record<string, string> };
 
 /** What decides a text's tokens beside the prompt. */
@@ -184,7 +184,7 @@ function configOf(path: string): { template: string | undefined; tokens: Record<
     return text === undefined ? [] : [[name, text]];
   });
   const { chat_template: given } = json ?? {};
-  // Files of several templates have one that is named default.
+  // Files with several templates name a template "default".
   const named = Array.isArray(given) ? (given as { name?: unknown; template?: unknown }[]) : [];
   const template = Array.isArray(given) ? named.find(({ name }) => name === "default")?.template : given;
   return {

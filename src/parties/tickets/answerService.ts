@@ -4,7 +4,6 @@ import { PledgeStatus, type SignedClaim } from "../../chain/structs.ts";
 import { DatabaseAccessError } from "../../base/database/errors.ts";
 import { workSeconds } from "../../chain/market/clock.ts";
 import type { KnownProgram } from "../../dispute/run/execution.ts";
-import type { ProgramLibrary } from "../../runs/programLibrary.ts";
 import { MAX_ITEMS, runWork } from "../../program/run.ts";
 import { programWork } from "../../program/work.ts";
 import { JobProgramError } from "../requester/errors.ts";
@@ -14,47 +13,8 @@ import { requireClaimable } from "./claimable.ts";
 import { RefusedError } from "./errors.ts";
 import type { AnswerBody, Info, Payment, Question } from "./messages.ts";
 import { claimBody, requestOf, ticketOfBody } from "./messageSchemas.ts";
-import type { FindSigner } from "./signatures.ts";
-import type { TicketSession } from "./ticketSession.ts";
+import type { Pace, ServiceOptions } from "./serviceOptions.ts";
 import { digestOf, drawOf, oddsOf, secretHashOf, typedData } from "./typedData.ts";
-import type { WorkerLedger } from "./workerLedger.ts";
-import type { Execute } from "../../runs/execute.ts";
-
-/** A worker's price for tickets. */
-type TicketPrice = {
-  /** The least face, smallest units of the stake asset. */
-  face: bigint;
-  /** A ticket wins once in at most so many times. */
-  oneIn: number;
-};
-
-export type ServiceOptions = {
-  at: TicketSession;
-  ledger: WorkerLedger;
-  programs: ProgramLibrary;
-  execute: Execute;
-  findSigner: FindSigner;
-  price: TicketPrice;
-  maxBodyBytes: number;
-  /** Maximum number of answers in execution or waiting. */
-  maxWaiting?: number;
-  /** Maximum number of answers that one payer may hold unpaid, those under way included. The deposit covers each. */
-  maxUnpaid?: number;
-  /** Called when a program's speed on this machine is measured for the first time. */
-  onPace?: (programRoot: Hex, pace: Pace) => void;
-  /** The time of this machine, unix seconds. */
-  clock?: () => number;
-};
-
-/** How much of a program a worker may sell. */
-export type Pace = {
-  /** Seconds that count for an item in the bound on claims that are out. */
-  secondsAnItem: number;
-  /** Items that may be sold in a minute, in the long run. */
-  itemsAMinute: number;
-  /** Whether the seconds come from this machine. Otherwise the deployment's rate gives them. */
-  isMeasured: boolean;
-};
 
 /** Maximum difference between a payer's and a worker's clock, seconds. */
 export const CLOCK_SKEW = 60;

@@ -32,7 +32,8 @@ export async function judgeAnswer(options: JudgeOptions, digest: Hex, inputs: Ru
   // SAFETY: the verdict is saved first: even if the process ends now, a wrong answer is never paid later.
   ledger.judged(digest, root === held.claim.root ? "open" : "wrong");
   if (root === held.claim.root) return;
-  const found = `the worker's answer is wrong: its root is ${held.claim.root}, exact execution gives ${root}. It is not paid`;
+  const roots = `its root is ${held.claim.root}, exact execution gives ${root}`;
+  const found = `the worker's answer is wrong: ${roots}. It is not paid`;
   if (publishing === "never") throw new WrongAnswerError(`${found}, and its claim is not put on chain`);
   await landClaim(at, held, program, publishing === "all");
   throw new WrongAnswerError(

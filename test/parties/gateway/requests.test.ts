@@ -29,7 +29,7 @@ describe("requests for texts", () => {
             { ...chat, prompt: a, messages: c, stop: a, seed: c },
           ])
             try {
-              const { request } = readTextRequest(kind as "chat", body);
+              const { request } = readTextRequest(kind, body);
               expect(request.temperature).to.equal(1);
             } catch (error) {
               expect(error).to.be.instanceOf(ApiError);

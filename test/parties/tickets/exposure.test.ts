@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { copyFileSync } from "node:fs";
 import { parseEther, zeroAddress, zeroHash, type Hex } from "viem";
 import { programFacts } from "../../../src/dispute/run/execution.ts";
-import type { Pace } from "../../../src/parties/tickets/answerService.ts";
+import type { Pace } from "../../../src/parties/tickets/serviceOptions.ts";
 import { EndpointError, TicketTermsError, WrongAnswerError } from "../../../src/parties/tickets/errors.ts";
 import { judgeRest } from "../../../src/parties/tickets/judgeAnswer.ts";
 import { ticketBody } from "../../../src/parties/tickets/messageSchemas.ts";

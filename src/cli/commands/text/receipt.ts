@@ -85,7 +85,8 @@ export function receiptCommand(output: Output): Command {
         if (timestamp > until(lie))
           throw new ReceiptError(
             "refutableUntil",
-            `is over: block ${lie} could be put on chain until ${timeText(until(lie))}. The receipt still shows the lie`,
+            `is over: block ${lie} could be put on chain until ${timeText(until(lie))}. ` +
+              "The receipt still shows the lie",
           );
         const account = await loadAccount(values);
         const at = await ticketSession(await sessionFrom(values, undefined, account), values.tickets, account);
