@@ -46,9 +46,12 @@ export class Nonces {
     return this.#counts(Math.max(notBefore, soon, this.#minedAt));
   }
 
-  /** Reads the counts before a call is simulated. `take` needs them afterwards. @throws the client's errors */
-  async read(): Promise<Counts> {
-    let counts = await this.look();
+  /**
+   * Reads the counts before a call is simulated. `take` needs them afterwards.
+   * @param notBefore As of `look`. @throws the client's errors
+   */
+  async read(notBefore = 0): Promise<Counts> {
+    let counts = await this.look(notBefore);
     // A node that lags does not know the latest transactions. After a reorganisation they are no longer there.
     for (let look = 1; counts.latest < this.#afterMined && look < NONCE_LOOKS; look++) {
       await pause(NONCE_PAUSE_MS);

@@ -3,7 +3,7 @@ import type { PublicClient, TransactionReceipt, Transport } from "viem";
 import { hasRpcError } from "./answers.ts";
 import { calldataOf, type Call, type TransactionSender, type Writable } from "./call.ts";
 import { checkCall } from "./checkCall.ts";
-import { RpcUnavailableError, TransactionDroppedError, TransactionRevertedError } from "./errors.ts";
+import { NonceTakenError, RpcUnavailableError, TransactionDroppedError, TransactionRevertedError } from "./errors.ts";
 import { maxFees, raised, refundedFees } from "./fees.ts";
 import { withMargin } from "./gasLimit.ts";
 import { Nonces } from "./nonces.ts";
@@ -75,7 +75,7 @@ export class Sender implements TransactionSender {
     by = Infinity,
   ): Promise<TransactionReceipt> {
     try {
-      const sent = await this.#byUrgency(() => this.#submit(call as unknown as Call), by);
+      const sent = await this.#byUrgency(() => this.#submitAnew(call as unknown as Call), by);
       const receipt = await this.#mined(sent);
       if (receipt.status === "reverted") throw new TransactionRevertedError(call.functionName, receipt.transactionHash);
       return receipt;
@@ -92,12 +92,25 @@ export class Sender implements TransactionSender {
     await checkCall(this.#publicClient, this.address, call);
   }
 
-  async #submit(call: Call): Promise<Waiting> {
+  /**
+   * Submits a call. Another process with the same key may have taken the nonce since the shared counts were read: then
+   * the counts are read again, and the call is simulated again.
+   */
+  async #submitAnew(call: Call): Promise<Waiting> {
+    try {
+      return await this.#submit(call);
+    } catch (error) {
+      if (!(error instanceof NonceTakenError)) throw error;
+      return this.#submit(call, performance.now());
+    }
+  }
+
+  async #submit(call: Call, notBefore = 0): Promise<Waiting> {
     const { address, functionName, value = 0n } = call;
     // The counts are read first. After the simulation, a reorganisation or another process with the same key may bring
     // this very move into a block. The nonce is then taken, and the node refuses the repeated move free of charge. The
     // contract would refuse the move too, but for the price of the gas.
-    const counts = await this.#nonces.read();
+    const counts = await this.#nonces.read(notBefore);
     this.#nonces.free(functionName, counts);
     // By its address: with an account that signs, viem would ask for nonce and fees too.
     const estimate = this.#publicClient.estimateContractGas({ ...call, account: this.address });
