@@ -23,8 +23,8 @@ export class Nonces {
   /** The nonce after the highest nonce with a seen receipt, and when a receipt was last seen. */
   #afterMined = 0;
   #minedAt = 0;
-  /** The nonces of other processes' transactions, and when each was first seen. */
-  readonly #foreign = new Map<number, number>();
+  /** A nonce taken by another process's transaction, and when this was first seen. */
+  #foreign: { nonce: number; since: number } | undefined;
 
   constructor(client: Pick<PublicClient, "getTransactionCount">, address: Address, patience: Patience) {
     this.#patience = patience;
@@ -72,11 +72,12 @@ export class Nonces {
   free(name: string, { latest, pending }: Counts): number {
     let nonce = latest;
     while (this.#awaited.has(nonce) || this.#mined.has(nonce)) nonce++;
-    for (const other of this.#foreign.keys()) if (other < latest || other >= pending) this.#foreign.delete(other);
-    if (this.#givenUp.has(nonce) || pending <= nonce) return nonce;
-    const since = this.#foreign.get(nonce) ?? performance.now();
-    this.#foreign.set(nonce, since);
-    if (performance.now() - since >= this.#patience.slowMs) return nonce;
+    if (this.#givenUp.has(nonce) || pending <= nonce) {
+      this.#foreign = undefined;
+      return nonce;
+    }
+    if (this.#foreign?.nonce !== nonce) this.#foreign = { nonce, since: performance.now() };
+    if (performance.now() - this.#foreign.since >= this.#patience.slowMs) return nonce;
     throw new NonceTakenError(`${name}: a transaction that an earlier process sent waits to be mined`);
   }
 
@@ -115,11 +116,6 @@ export class Nonces {
   /** Whether a nonce is the lowest awaited nonce. */
   isFirst(nonce: number): boolean {
     return nonce === Math.min(...this.#awaited);
-  }
-
-  /** Whether a transaction of this process has a nonce before: awaited, or mined as far as some node knows. */
-  isBehind(nonce: number): boolean {
-    return this.#mined.has(nonce - 1) || [...this.#awaited].some((other) => other < nonce);
   }
 
   isWaitedBehind(nonce: number): boolean {

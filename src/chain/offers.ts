@@ -16,20 +16,13 @@ export class Offers {
   readonly #client: PublicClient<Transport, Chain>;
   readonly #account: LocalAccount;
   readonly #patience: Patience;
-  readonly #isBehind: (nonce: number) => boolean;
   readonly #usualFees: (notBefore: number) => Promise<Fees>;
   readonly #latestBase: (notBefore: number) => Promise<bigint>;
   /** The last refusal of a transaction for size, with the time. */
   #refused: { error: TransactionTooLargeError; at: number } | undefined;
 
-  /** @param isBehind Whether a transaction of this process, sent or about to be sent, has a nonce before. */
-  constructor(
-    client: PublicClient<Transport, Chain>,
-    account: LocalAccount,
-    patience: Patience,
-    isBehind: (nonce: number) => boolean,
-  ) {
-    [this.#client, this.#account, this.#patience, this.#isBehind] = [client, account, patience, isBehind];
+  constructor(client: PublicClient<Transport, Chain>, account: LocalAccount, patience: Patience) {
+    [this.#client, this.#account, this.#patience] = [client, account, patience];
     this.#usualFees = sharedRead(() => client.estimateFeesPerGas());
     this.#latestBase = sharedRead(() => this.#baseFee());
   }
@@ -112,7 +105,7 @@ export class Offers {
   /**
    * Sends signed bytes, for the first time or again.
    * @returns The outcome. A node that gives no answer may have taken the bytes, and a full pool may take them later:
-   *   this outcome, "unclear", counts as sent. So does "gap": the pool takes the bytes after the transactions before.
+   *   this outcome, "unclear", counts as sent.
    * @throws the refusal of a pool
    */
   async broadcast(raw: Hex, waiting: Waiting): Promise<SendOutcome> {
@@ -127,7 +120,6 @@ export class Offers {
       if (words === "baseFee" || words === "underpriced" || words === "replacement") return words;
       // The pool may take the transaction at the next offer.
       if (words === "poolFull") return "unclear";
-      if (words === "nonceGap" && this.#isBehind(waiting.nonce)) return "gap";
       const refusal = translateRefusal(error, functionName, size(raw));
       if (refusal instanceof TransactionTooLargeError) this.#refused = { error: refusal, at: performance.now() };
       if (!(refusal instanceof RpcUnavailableError)) throw refusal;

@@ -24,10 +24,7 @@ export const PATIENCE: Patience = { pollingMs: 500, slowMs: 45_000, longestMs: 1
  */
 export const FIRST_RESEND_PART = 2;
 export const LONGEST_RESEND_PART = 3;
-/**
- * While no node answers, or the pools want an earlier transaction first, the pauses do not double beyond so many pauses
- * between two looks (1 s).
- */
+/** While no node answers, the pauses do not double beyond so many pauses between two looks (1 s). */
 export const LONGEST_UNANSWERED = 2;
 /**
  * All waiting transactions share what was read lately: the account's counts within a part of the pause between two
@@ -37,12 +34,6 @@ export const SHARED_PART = 0.9;
 export const FEE_PART = 2;
 /** A call that passed longer ago is tried again, for free, before the next sending: a part of the same time (5 s). */
 export const PASSED_PART = 9;
-/**
- * New transactions are offered in the order of their nonces, each after the outcome of the transaction before: many
- * pools take no nonce before its turn, and a refused transaction leaves its nonce to the next. The wait for an outcome
- * is at most a part of `slowMs` (0.5 s).
- */
-export const TURN_PART = 90;
 /** Transactions that a reorganisation may take back. */
 export const RECENT = 64;
 /** Pause between two looks for a nonce that no transaction has: a part of the same time (5 s). */

@@ -19,13 +19,11 @@ import {
   GAP_PART,
   MAX_REFUSALS,
   MAX_RAISES,
-  TURN_PART,
   type Patience,
 } from "./resendTimes.ts";
 import { isTooCheap, placeOf, receiptOf } from "./sentTransaction.ts";
 import type { SendOutcome, TransactionPlace, Waiting } from "./sentTransaction.ts";
 import { translateError } from "./translateError.ts";
-import { inTurn } from "./turns.ts";
 import { byUrgency } from "./urgency.ts";
 
 /**
@@ -42,8 +40,7 @@ export class Sender implements TransactionSender {
   readonly #publicClient: PublicClient<Transport, Chain>;
   readonly #account: LocalAccount;
   readonly #patience: Patience;
-  readonly #byUrgency = byUrgency(() => Date.now() / 1_000);
-  readonly #inTurn: ReturnType<typeof inTurn>;
+  readonly #byUrgency = byUrgency();
   readonly #nonces: Nonces;
   readonly #offers: Offers;
   /** A nonce that no transaction had at the last look, while others waited behind it, and when the next look is due. */
@@ -56,8 +53,7 @@ export class Sender implements TransactionSender {
     this.#account = account;
     this.#patience = { ...PATIENCE, ...patience };
     this.#nonces = new Nonces(publicClient, account.address, this.#patience);
-    this.#offers = new Offers(publicClient, account, this.#patience, (nonce) => this.#nonces.isBehind(nonce));
-    this.#inTurn = inTurn(this.#patience.slowMs / TURN_PART);
+    this.#offers = new Offers(publicClient, account, this.#patience);
   }
 
   get address(): Address {
@@ -119,19 +115,16 @@ export class Sender implements TransactionSender {
     const gas = withMargin(estimated);
     const fees = refundedFees(usual);
     const action = { to: address, data: calldataOf(call), value, gas };
-    return this.#inTurn(async () => {
-      const nonce = this.#nonces.take(functionName, counts);
-      try {
-        const waiting = this.#offers.waiting({ functionName, nonce, action, fees, usual, hashes: [] });
-        await this.#offers.offer(waiting);
-        return waiting;
-      } catch (error) {
-        // The call that comes next takes the nonce, unless higher nonces were taken because this took long.
-        this.#nonces.release(nonce);
-        this.#fill(nonce);
-        throw error;
-      }
-    });
+    const nonce = this.#nonces.take(functionName, counts);
+    try {
+      const waiting = this.#offers.waiting({ functionName, nonce, action, fees, usual, hashes: [] });
+      await this.#offers.offer(waiting);
+      return waiting;
+    } catch (error) {
+      this.#nonces.release(nonce);
+      this.#fill(nonce);
+      throw error;
+    }
   }
 
   /**
@@ -206,36 +199,24 @@ export class Sender implements TransactionSender {
   /**
    * Fills a nonce if others wait behind: transactions with higher nonces cannot be mined before, and clocks may be
    * running. A transaction removed by a reorganisation is sent again, with the same bytes, if it would pass. Otherwise
-   * the account sends itself an empty transaction. New moves with a deadline, and all calls whose turn to be offered
-   * comes before, take the nonce first.
+   * the account sends itself an empty transaction. New moves with a deadline take the nonce first.
    * @param earlier The previous transaction with this nonce, now given up.
    */
   #fill(nonce: number, earlier?: Waiting): void {
-    if (!this.#nonces.isWaitedBehind(nonce)) return;
-    const lookAtOnce = (seen: number): void => void Object.assign(this.#gap, { seen, lookAt: 0 });
     const filling = this.#byUrgency(async () => {
-      if ((await this.#nonces.look(performance.now())).latest > nonce) return;
-      const filler = await this.#inTurn(() => this.#filler(nonce, earlier));
+      if (!this.#nonces.takeGap(nonce)) return;
+      let filler: Waiting | undefined;
+      try {
+        if ((await this.#nonces.look(performance.now())).latest > nonce) return;
+        filler = (earlier === undefined && (await this.#again(nonce))) || (await this.#nothing(nonce, earlier));
+      } finally {
+        if (filler === undefined) this.#nonces.release(nonce);
+      }
       // The next nonce may be without a transaction too.
-      if (filler !== undefined)
-        void this.#mined(filler).then(
-          () => lookAtOnce(nonce + 1),
-          () => undefined,
-        );
+      const next = (): void => void Object.assign(this.#gap, { seen: nonce + 1, lookAt: 0 });
+      void this.#mined(filler).then(next, () => undefined);
     }, Number.MAX_VALUE);
-    // Those behind the nonce try again at their next look.
-    filling.catch(() => lookAtOnce(nonce));
-  }
-
-  /** @returns undefined if the nonce has a transaction again, or none waits behind the nonce any more */
-  async #filler(nonce: number, earlier: Waiting | undefined): Promise<Waiting | undefined> {
-    if (!this.#nonces.takeGap(nonce)) return undefined;
-    try {
-      return (earlier === undefined && (await this.#again(nonce))) || (await this.#nothing(nonce, earlier));
-    } catch (error) {
-      this.#nonces.release(nonce);
-      throw error;
-    }
+    filling.catch(() => undefined);
   }
 
   /** Sends what was mined with a nonce, and was taken back. @returns undefined if it would fail by now */
@@ -283,9 +264,8 @@ export class Sender implements TransactionSender {
     if (outcome === "taken") waiting.refusals = 0;
     if (isTooCheap(outcome)) await this.#offers.replace(waiting, Infinity).catch(() => false);
     // A refused transaction is soon given up: transactions with higher nonces wait behind it.
-    // An outage, or a transaction that is wanted first, makes the pauses no longer: a clock may be running at its end.
-    const maximum =
-      isUnanswered(waiting) || outcome === "gap" ? Math.min(LONGEST_UNANSWERED * pollingMs, longest) : longest;
+    // An outage makes the pauses no longer: a clock may be running at its end.
+    const maximum = isUnanswered(waiting) ? Math.min(LONGEST_UNANSWERED * pollingMs, longest) : longest;
     const pauseMs = outcome === "refused" ? pollingMs : Math.min(2 * waiting.resend.pauseMs, maximum);
     waiting.resend = { at: performance.now() + pauseMs, pauseMs };
   }

@@ -3,8 +3,8 @@ import type { PublicClient, TransactionReceipt } from "viem";
 import type { RpcUnavailableError } from "./errors.ts";
 import type { Fees } from "./fees.ts";
 
-/** The outcome of sending signed bytes. "gap": the pool first wants an earlier transaction that this process awaits. */
-export type SendOutcome = "taken" | "unclear" | "gap" | TooCheap;
+/** The outcome of sending signed bytes. */
+export type SendOutcome = "taken" | "unclear" | TooCheap;
 type TooCheap = "baseFee" | "underpriced" | "replacement";
 
 /** Whether a pool asks for higher fees. */

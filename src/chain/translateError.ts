@@ -86,11 +86,7 @@ function translateKnown(error: unknown, what: string): Error {
   if (error.walk((e) => e instanceof InsufficientFundsError) !== null || refusal === "funds") {
     return new InsufficientGasFundsError(`${what}: the sender cannot pay for the gas; fund its account`, options);
   }
-  if (
-    error.walk((e) => e instanceof NonceTooLowError) !== null ||
-    refusal === "nonceTooLow" ||
-    refusal === "nonceGap"
-  ) {
+  if (error.walk((e) => e instanceof NonceTooLowError) !== null || refusal === "nonceTooLow") {
     return new NonceTakenError(`${what}: another transaction of the sender came first; it is looked at again`, options);
   }
   // The called contract's own errors first: it need not be one of the protocol's.

@@ -11,8 +11,6 @@ export type PoolLimits = {
   blockGas: bigint;
   /** Wei for a unit of gas. */
   minTip: bigint;
-  /** How far a nonce may be ahead of the account's next nonce, which counts those that wait. */
-  maxGap: bigint;
 };
 
 /**
@@ -21,8 +19,7 @@ export type PoolLimits = {
  *   crates/transaction-pool/src/validate/constants.rs of reth;
  * - 49,152 bytes of init code: EIP-3860;
  * - 2^24 gas a transaction: EIP-7825; 60 million gas a block is usual on Ethereum;
- * - a tip of 1 wei: `PriceLimit` in legacypool.go;
- * - 64 transactions behind a gap: `AccountQueue` in legacypool.go. Nethermind's pool keeps none.
+ * - a tip of 1 wei: `PriceLimit` in legacypool.go.
  */
 export const ETHEREUM_LIMITS: PoolLimits = {
   maxBytes: 131_072,
@@ -30,7 +27,6 @@ export const ETHEREUM_LIMITS: PoolLimits = {
   maxGas: 2n ** 24n,
   blockGas: 60_000_000n,
   minTip: 1n,
-  maxGap: 64n,
 };
 
 /** The usual `MaxTxDataSize` of a rollup's sequencer: execution/gethexec/sequencer.go of nitro. */
@@ -94,15 +90,6 @@ export function checkAccount(tx: Pooled, { nonce, balance }: ChainAccount, waiti
   if (before === undefined) return;
   const isRaised = raises(tx.maxFee, before.maxFee) && raises(tx.tip, before.tip);
   ensure(isRaised, "replacement transaction underpriced");
-}
-
-/**
- * Refuses a nonce too far ahead, in the words of Nethermind.
- * @param next The account's next nonce, counting those that wait.
- * @throws PoolRefusal
- */
-export function checkGap({ nonce }: Pooled, next: number, { maxGap }: PoolLimits): void {
-  ensure(BigInt(nonce - next) <= maxGap, `NonceGap, Future nonce. Expected nonce: ${next}`);
 }
 
 /** The next nonce, counting those that wait: none behind a gap. */

@@ -95,7 +95,6 @@ export class Tickets extends TicketsReader {
 
   /**
    * Cashes a winning ticket, and puts its claim on chain if the chain lacks the claim.
-   * @param by When ticket or claim are too old, unix seconds.
    * @throws ContractRevertError `TicketLost`, `TicketExpired`, `AlreadyCashed`, `WrongSigner`, `WorkerStopped`,
    *   `InsufficientDeposit`, and the errors of `submitSigned`
    */
@@ -106,10 +105,9 @@ export class Tickets extends TicketsReader {
     ticket: Ticket,
     ticketSignature: Hex,
     secret: Hex,
-    by?: number,
   ): Promise<TransactionReceipt> {
     const args = [claim, claimSignature, evidence, ticket, ticketSignature, secret] as const;
-    return this.#sender.send({ ...contractAt(this.address), functionName: "submitAndCash", args }, by);
+    return this.#sender.send({ ...contractAt(this.address), functionName: "submitAndCash", args });
   }
 
   /**
