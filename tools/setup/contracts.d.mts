@@ -1,5 +1,11 @@
 /** A compiled contract, as Hardhat writes it. */
-export type PackedArtifact = { sourceName: string; contractName: string; bytecode: string; abi: readonly unknown[] };
+export type PackedArtifact = {
+  sourceName: string;
+  contractName: string;
+  bytecode: string;
+  deployedBytecode: string;
+  abi: readonly unknown[];
+};
 
 export const PACKED: string;
 export function sourcesHash(root?: string): string;

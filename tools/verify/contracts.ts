@@ -2,32 +2,28 @@
  * Compares the packed contracts with the compiler's output, and prints the size of each deployable contract. Fails if
  * they differ, and above the limits of EIP-170 (runtime) and EIP-3860 (creation).
  */
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { readOptions } from "../options.ts";
 import { PACKED, readPacked } from "../setup/contracts.mjs";
 import { builtArtifacts } from "../write/builtArtifacts.ts";
 
 const LIMIT = 24_576;
 const CREATION_LIMIT = 49_152;
-const root = "artifacts/contracts";
 
-type Artifact = { contractName: string; bytecode: string; deployedBytecode: string };
 const bytesOf = (hex: string): number => (hex.length - 2) / 2;
 
 readOptions({});
 const asText = (contracts: readonly { sourceName: string; contractName: string }[]): Map<string, string> =>
   new Map(contracts.map((each) => [`${each.sourceName}:${each.contractName}`, JSON.stringify(each)]));
-const [packed, built] = [asText(readPacked().artifacts), asText(builtArtifacts())];
+const artifacts = builtArtifacts();
+const [packed, built] = [asText(readPacked().artifacts), asText(artifacts)];
 const other = [...new Set([...packed.keys(), ...built.keys()])].filter((name) => packed.get(name) !== built.get(name));
 if (other.length > 0) {
   console.error(`${PACKED} is not what the compiler makes (npm run write -- artifacts): ${other.join(", ")}`);
   process.exitCode = 1;
 } else console.log(`${PACKED}: ${built.size} contracts, all as the compiler makes them`);
 
-const sizes = readdirSync(root, { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".json") && !/^(test|interfaces)\//.test(name))
-  .map((name) => JSON.parse(readFileSync(join(root, name), "utf8")) as Artifact)
+const sizes = artifacts
+  .filter(({ sourceName }) => !/^contracts\/(test|interfaces)\//.test(sourceName))
   .map(({ contractName, bytecode, deployedBytecode }) => ({
     contractName,
     bytes: bytesOf(deployedBytecode),
