@@ -49,7 +49,7 @@ export const THEOREMS: readonly Theorem[] = [
   {
     name: "rounds_to_unique",
     file: "Format",
-    says: "at most one word is a given real, rounded once: where a theorem applies, no other value is possible",
+    says: "at most one word is a given real, rounded once: where the theorems above apply, no other value is possible",
   },
 ];
 
