@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect } from "chai";
 import { killAtExit } from "../../src/deploy/devnet/killAtExit.ts";
 import { processesOf } from "../../tools/verify/leftovers.ts";
-import { suiteTable } from "../../tools/verify/suites.ts";
+import { suiteTable, WHOLLY_AT_LENGTH } from "../../tools/verify/suites.ts";
 
 /** A program that runs `leavingNothing`. Its tests are a statement, which leaves something behind. */
 const program = (leave: string): string => `
@@ -71,5 +71,10 @@ describe("what tests leave behind", function () {
     const lines = suiteTable(seconds).split("\n");
     expect(lines.map((line) => line.split(/\s+/)[0])).to.deep.equal(["suite", "contracts", "(dist)", "base", "all"]);
     expect(lines.filter((line) => line.includes("warning"))).to.deep.equal([lines[1]]);
+  });
+
+  it("filesLeftToTheRunAtLength_arePlayedWholly", () => {
+    const inPart = WHOLLY_AT_LENGTH.filter((file) => readFileSync(file, "utf8").includes("/testkit/atLength.ts"));
+    expect(inPart, "one of both runs would leave out a part of these files").to.deep.equal([]);
   });
 });

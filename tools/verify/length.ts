@@ -1,10 +1,9 @@
 /**
  * Runs the tests for which `npm test` has no time: the files named in suites.ts, and in the files that ask
  * testkit/atLength.ts the tests not played there, and all tests played only in part. Tests played wholly are not played
- * again. Reorganisations, killed
- * processes, censorship and lagging nodes after every transaction of a game; adversaries in the other form of claims;
- * real nodes; several times as many operands of the arithmetic on chain; models that take long. In parallel all
- * Solidity tests, with more random sequences.
+ * again. Reorganisations, killed processes, censorship and lagging nodes after every transaction of a game; adversaries
+ * in the other form of claims; real nodes; several times as many operands of the arithmetic on chain; models that take
+ * long. In parallel all Solidity tests, with more random sequences.
  */
 import { readFileSync } from "node:fs";
 import { readOptions } from "../options.ts";

@@ -11,6 +11,7 @@ export const WHOLLY_AT_LENGTH: readonly string[] = [
   "test/adversaries/censorship.test.ts",
   "test/adversaries/jobs.test.ts",
   "test/adversaries/pool.test.ts",
+  "test/adversaries/reorgs.test.ts",
   "test/adversaries/training.test.ts",
   "test/adversaries/workers.test.ts",
   "test/cli/audit.test.ts",
@@ -22,8 +23,10 @@ export const WHOLLY_AT_LENGTH: readonly string[] = [
   "test/compiler/llama.test.ts",
   "test/compiler/operators/forest.test.ts",
   "test/compiler/operators/operatorsExecutor.test.ts",
+  "test/compiler/operators/otherFloats.test.ts",
   "test/compiler/passes/provable/parts.test.ts",
   "test/compiler/wraps/withDrawnInputs.test.ts",
+  "test/contracts/game/proofGas.test.ts",
   "test/contracts/market/economics.test.ts",
   "test/contracts/market/runOutputs.test.ts",
   "test/contracts/verifier/packedWeights.test.ts",
@@ -33,6 +36,7 @@ export const WHOLLY_AT_LENGTH: readonly string[] = [
   "test/e2e/panels.test.ts",
   "test/e2e/publishedTrace.test.ts",
   "test/e2e/runs.test.ts",
+  "test/executor/gpu/functions.test.ts",
   "test/executor/plan/joined.test.ts",
   "test/executor/plan/vectorProducts.test.ts",
   "test/executor/realModel.test.ts",
@@ -61,10 +65,10 @@ type Times = ReadonlyMap<string, number>;
  * with two cores. A suite above its budget needs fewer or lighter tests, or a reasoned new budget.
  */
 const BUDGETS: Readonly<Record<string, number>> = {
-  ...{ adversaries: 600, attestation: 60, base: 30, chain: 240, cli: 570, compiler: 400, contracts: 900, deploy: 120 },
-  ...{ dispute: 150, docs: 120, e2e: 420, examine: 60, executor: 400, model: 300, models: 300, native: 60 },
-  ...{ numerics: 150, package: 60, parties: 500, program: 120, runs: 300, soak: 90, tools: 90, watcher: 120, web: 60 },
-  ...{ "(contracts)": 600, "(dist)": 200, "(Solidity)": 900 },
+  ...{ adversaries: 320, attestation: 70, base: 30, chain: 240, cli: 500, compiler: 520, contracts: 770, deploy: 160 },
+  ...{ dispute: 90, docs: 60, e2e: 180, examine: 90, executor: 770, model: 60, models: 180, native: 60 },
+  ...{ numerics: 160, package: 60, parties: 340, program: 60, runs: 340, soak: 60, tools: 90, watcher: 60, web: 60 },
+  ...{ "(contracts)": 600, "(dist)": 160 },
 };
 
 /** Has the times of a run noted in a folder: by `run` (tools/verify/totals.ts) and by mocha (testkit/mochaHooks.ts). */

@@ -19,7 +19,6 @@ const NEED_NO_BUILD = ["compiler", "executor", "model/onnx", "model/tokenizer", 
 const LONGEST = [
   "test/chain/nodes.test.ts",
   "test/adversaries/faults.test.ts",
-  "test/adversaries/reorgs.test.ts",
   "test/runs/programs/ownModels.test.ts",
   "test/models/everyModel.test.ts",
   "test/contracts/verifier/stepVerifier.test.ts",

@@ -8,7 +8,6 @@ import { DType, dtypeName } from "../../../src/numerics/dtype.ts";
 import type { TensorData } from "../../../src/model/onnx/model.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
-import { itAtLength, itInTime } from "../../../testkit/atLength.ts";
 import { modelOf, type Experiment } from "../../../testkit/onnx/agreement.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { runOnnxruntime } from "../../../testkit/onnx/onnxruntime.ts";
@@ -77,19 +76,19 @@ async function agreements(operator: string, makers: (typeof ALL)[number][1], dty
 describe("operators on other floats", function () {
   this.timeout(180_000);
 
-  itInTime("float16_agreesWithOnnxruntime", async () => {
+  it("float16_agreesWithOnnxruntime", async () => {
     let compared = 0;
     for (const [operator, makers] of ALL) compared += await agreements(operator, makers, DType.float16);
     expect(compared).to.be.greaterThan(200);
   });
 
-  itAtLength("float64_agreesWithOnnxruntime", async () => {
+  it("float64_agreesWithOnnxruntime", async () => {
     let compared = 0;
     for (const [operator, makers] of ALL) compared += await agreements(operator, makers, DType.float64);
     expect(compared).to.be.greaterThan(100);
   });
 
-  itInTime("bfloat16_isTakenByEveryOperatorThatTakesFloat16", () => {
+  it("bfloat16_isTakenByEveryOperatorThatTakesFloat16", () => {
     for (const [operator, makers] of ALL) {
       const taken = (dtype: DType): boolean[] =>
         experimentsIn(makers, dtype).map((experiment) => {

@@ -2,7 +2,6 @@ import { expect } from "chai";
 import { serializeTransaction, size } from "viem";
 import { constantBytes } from "../../../src/program/constants.ts";
 import { estimateStepProof, gameGas } from "../../../src/program/gas.ts";
-import { itAtLength, itInTime } from "../../../testkit/atLength.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { lyingTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
@@ -35,47 +34,44 @@ describe("estimateStepProof against whole games", function () {
   const world = useWorld();
 
   for (const shape of PROGRAMS) {
-    (shape[0] * shape[1] > 100_000 ? itAtLength : itInTime)(
-      `aStepOf${shape[3]}Inputs_inAProgramOf${shape[4] ?? 1}Outputs_estimateIsNotBelowTheTransaction`,
-      async () => {
-        const [count, checkpoints] = shape;
-        const subject = wideProgram(...shape);
-        const step = subject.program.steps.length - 1;
-        const element = count - 1;
-        const trace = lyingTrace(subject, step, element);
-        const game = new GameDriver(world(), subject, trace, await submitted(world(), subject, trace));
-        await game.descend(checkpoints, step, element);
-        await game.prove(element);
-        const { move, gas } = game.gas.at(-1)!;
-        const { inputs } = subject.program.steps[step]!;
-        const meter = await openStepGasMeter();
-        const sources = inputs.map((ref) =>
-          ref.kind === "constant"
-            ? constantBytes(subject.model.constants, ref)
-            : ref.kind === "input"
-              ? subject.input
-              : trace.tensor(ref.index),
+    it(`aStepOf${shape[3]}Inputs_inAProgramOf${shape[4] ?? 1}Outputs_estimateIsNotBelowTheTransaction`, async () => {
+      const [count, checkpoints] = shape;
+      const subject = wideProgram(...shape);
+      const step = subject.program.steps.length - 1;
+      const element = count - 1;
+      const trace = lyingTrace(subject, step, element);
+      const game = new GameDriver(world(), subject, trace, await submitted(world(), subject, trace));
+      await game.descend(checkpoints, step, element);
+      await game.prove(element);
+      const { move, gas } = game.gas.at(-1)!;
+      const { inputs } = subject.program.steps[step]!;
+      const meter = await openStepGasMeter();
+      const sources = inputs.map((ref) =>
+        ref.kind === "constant"
+          ? constantBytes(subject.model.constants, ref)
+          : ref.kind === "input"
+            ? subject.input
+            : trace.tensor(ref.index),
+      );
+      const own = Number(gas) - (await meter.measure(subject.program.steps[step]!, element, sources));
+      const reserved = gameGas(inputs.length);
+      const { gas: estimate, bytes } = estimateStepProof(subject.program.steps[step]!);
+      const sent = await sentBytes(world());
+      if (process.env.REFUTE_SHOW)
+        console.log(
+          shape.join(),
+          Number(gas),
+          estimate,
+          (estimate / Number(gas)).toFixed(2),
+          own,
+          reserved,
+          sent,
+          bytes,
         );
-        const own = Number(gas) - (await meter.measure(subject.program.steps[step]!, element, sources));
-        const reserved = gameGas(inputs.length);
-        const { gas: estimate, bytes } = estimateStepProof(subject.program.steps[step]!);
-        const sent = await sentBytes(world());
-        if (process.env.REFUTE_SHOW)
-          console.log(
-            shape.join(),
-            Number(gas),
-            estimate,
-            (estimate / Number(gas)).toFixed(2),
-            own,
-            reserved,
-            sent,
-            bytes,
-          );
-        expect(move).to.equal("prove");
-        expect(reserved).to.be.at.least(own);
-        expect(estimate).to.be.at.least(Number(gas));
-        expect(bytes).to.be.at.least(sent);
-      },
-    );
+      expect(move).to.equal("prove");
+      expect(reserved).to.be.at.least(own);
+      expect(estimate).to.be.at.least(Number(gas));
+      expect(bytes).to.be.at.least(sent);
+    });
   }
 });

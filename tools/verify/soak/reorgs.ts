@@ -12,18 +12,13 @@ type Progress = (totals: ReorgTotals) => void;
  * Plays every scenario with reorganisations after each transaction and after the end. The node treats the removed
  * transactions in each possible way, in turn.
  * @param depths How many depths from 1 to 20 are tried at each point; the next point tries others.
- * @param pointsIn Chooses a scenario's points among the transactions; by default each.
  */
-export async function soakReorgs(
-  depths = DEEPEST,
-  progress?: Progress,
-  pointsIn = (calls: readonly string[]): number[] => [...calls.keys()],
-): Promise<ReorgTotals> {
+export async function soakReorgs(depths = DEEPEST, progress?: Progress): Promise<ReorgTotals> {
   let setup = await Setup.create();
   const totals = new ReorgTotals();
   let number = 0;
   for (const { scenario, calls } of await pointsOf(setup)) {
-    for (const point of [...pointsIn(calls), AFTER_END]) {
+    for (const point of [...calls.keys(), AFTER_END]) {
       for (let k = 0; k < depths; k++) {
         // 7 shares no factor with the 20 depths, so that neighbouring points get different ones.
         const depth = 1 + ((7 * number + k) % DEEPEST);
