@@ -16,6 +16,10 @@ export class Nonces {
   readonly #counts: (notBefore: number) => Promise<Counts>;
   /** Nonces of transactions that are waited for, or about to be sent. */
   readonly #awaited = new Set<number>();
+  /** The awaited nonces whose transactions were sent. */
+  readonly #sent = new Set<number>();
+  /** Nonces whose transactions no pool took. */
+  readonly #holes = new Set<number>();
   /** Nonces of given up transactions of this process. The transactions may still be in a pool. */
   readonly #givenUp = new Set<number>();
   /** Nonces of this process's latest transactions with a seen receipt. */
@@ -60,7 +64,8 @@ export class Nonces {
     const { latest } = counts;
     this.#afterMined = Math.min(this.#afterMined, latest);
     for (const nonce of this.#mined) if (nonce >= latest) this.#mined.delete(nonce);
-    for (const nonce of this.#givenUp) if (nonce < latest) this.#givenUp.delete(nonce);
+    for (const past of [this.#givenUp, this.#holes])
+      for (const nonce of past) if (nonce < latest) past.delete(nonce);
     return counts;
   }
 
@@ -85,19 +90,40 @@ export class Nonces {
   take(name: string, counts: Counts): number {
     const nonce = this.free(name, counts);
     this.#awaited.add(nonce);
+    this.#holes.delete(nonce);
     return nonce;
   }
 
-  /** Takes a nonce for which transactions with higher nonces wait. @returns Whether the nonce was taken. */
+  /** Notes that a taken nonce's transaction was sent. */
+  sent(nonce: number): void {
+    this.#sent.add(nonce);
+  }
+
+  /** Releases a taken nonce whose transaction no pool took. */
+  refused(nonce: number): void {
+    this.release(nonce);
+    this.#holes.add(nonce);
+  }
+
+  /** Returns the nonces that no transaction has although transactions behind were sent. Each is returned once. */
+  takeHoles(): number[] {
+    const holes = [...this.#holes].filter((nonce) => this.isWaitedBehind(nonce));
+    for (const nonce of holes) this.#holes.delete(nonce);
+    return holes;
+  }
+
+  /** Takes a nonce for which sent transactions with higher nonces wait. @returns Whether the nonce was taken. */
   takeGap(nonce: number): boolean {
     if (this.#awaited.has(nonce) || !this.isWaitedBehind(nonce)) return false;
     this.#awaited.add(nonce);
+    this.#holes.delete(nonce);
     return true;
   }
 
   /** Releases a nonce. */
   release(nonce: number): void {
     this.#awaited.delete(nonce);
+    this.#sent.delete(nonce);
   }
 
   /** Takes note of a seen receipt. */
@@ -113,12 +139,13 @@ export class Nonces {
     this.#givenUp.add(nonce);
   }
 
-  /** Whether a nonce is the lowest awaited nonce. */
+  /** Whether a nonce is the lowest of the transactions that were sent and are waited for. */
   isFirst(nonce: number): boolean {
-    return nonce === Math.min(...this.#awaited);
+    return nonce === Math.min(...this.#sent);
   }
 
+  /** Whether a transaction with a higher nonce was sent. An unsent one may still get another nonce, free of charge. */
   isWaitedBehind(nonce: number): boolean {
-    return [...this.#awaited].some((other) => other > nonce);
+    return [...this.#sent].some((other) => other > nonce);
   }
 }
