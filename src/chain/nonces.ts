@@ -27,8 +27,8 @@ export class Nonces {
   /** The nonce after the highest nonce with a seen receipt, and when a receipt was last seen. */
   #afterMined = 0;
   #minedAt = 0;
-  /** A nonce taken by another process's transaction, and when this was first seen. */
-  #foreign: { nonce: number; since: number } | undefined;
+  /** The nonces of other processes' transactions, and when each was first seen. */
+  readonly #foreign = new Map<number, number>();
 
   constructor(client: Pick<PublicClient, "getTransactionCount">, address: Address, patience: Patience) {
     this.#patience = patience;
@@ -64,8 +64,7 @@ export class Nonces {
     const { latest } = counts;
     this.#afterMined = Math.min(this.#afterMined, latest);
     for (const nonce of this.#mined) if (nonce >= latest) this.#mined.delete(nonce);
-    for (const past of [this.#givenUp, this.#holes])
-      for (const nonce of past) if (nonce < latest) past.delete(nonce);
+    for (const past of [this.#givenUp, this.#holes]) for (const nonce of past) if (nonce < latest) past.delete(nonce);
     return counts;
   }
 
@@ -77,12 +76,11 @@ export class Nonces {
   free(name: string, { latest, pending }: Counts): number {
     let nonce = latest;
     while (this.#awaited.has(nonce) || this.#mined.has(nonce)) nonce++;
-    if (this.#givenUp.has(nonce) || pending <= nonce) {
-      this.#foreign = undefined;
-      return nonce;
-    }
-    if (this.#foreign?.nonce !== nonce) this.#foreign = { nonce, since: performance.now() };
-    if (performance.now() - this.#foreign.since >= this.#patience.slowMs) return nonce;
+    for (const other of this.#foreign.keys()) if (other < latest || other >= pending) this.#foreign.delete(other);
+    if (this.#givenUp.has(nonce) || pending <= nonce) return nonce;
+    const since = this.#foreign.get(nonce) ?? performance.now();
+    this.#foreign.set(nonce, since);
+    if (performance.now() - since >= this.#patience.slowMs) return nonce;
     throw new NonceTakenError(`${name}: a transaction that an earlier process sent waits to be mined`);
   }
 

@@ -14,6 +14,7 @@ import { connect } from "../../src/chain/connect.ts";
 import { ContractRevertError, NonceTakenError, TransactionDroppedError } from "../../src/chain/errors.ts";
 import { TransactionRefusedError, TransactionTooLargeError } from "../../src/chain/errors.ts";
 import { translateRefusal } from "../../src/chain/translateError.ts";
+import { Nonces } from "../../src/chain/nonces.ts";
 import { Sender } from "../../src/chain/sender.ts";
 import { GWEI, MempoolNode } from "../../testkit/nodes/mempoolNode.ts";
 import { readSigned } from "../../testkit/nodes/poolTransaction.ts";
@@ -277,6 +278,24 @@ describe("Sender", function () {
     expect(await rejection(again.send(move(1)))).to.be.instanceOf(NonceTakenError);
     await insist(again, 1);
     expect(made()).to.equal(1);
+  });
+
+  it("transactionOfAnEarlierProcess_isNotWaitedForAnew_ifAnotherNonceIsFreeMeanwhile", async function () {
+    const count = () => Promise.resolve(0);
+    const nonces = new Nonces({ getTransactionCount: count }, account.address, { ...LONG, slowMs: 40 });
+    const [waits, later] = [
+      { latest: 5, pending: 6 },
+      { latest: 6, pending: 7 },
+    ];
+    expect(() => nonces.take("move", waits)).to.throw(NonceTakenError);
+    await sleep(50);
+    // The nonce is taken, the transaction with the nonce is refused, and a call between sees a free nonce.
+    expect(nonces.take("move", waits)).to.equal(5);
+    expect(nonces.free("move", waits)).to.equal(6);
+    nonces.release(5);
+    expect(nonces.free("move", waits)).to.equal(5);
+    // A transaction that came later is waited for.
+    expect(() => nonces.free("move", later)).to.throw(NonceTakenError);
   });
 
   it("transactionThatTheNodeHasForgotten_isSentAgain_theSameBytes", async function () {
