@@ -30,8 +30,8 @@ import { Turns } from "./turns.ts";
 import { byUrgency } from "./urgency.ts";
 
 /**
- * Sends one account's transactions, and waits for each to be mined. Calls with a deadline come first, the earliest
- * deadline first, several at the same time; all others are sent one after the other. Several transactions may wait
+ * Sends one account's transactions, and waits for each to be mined. Calls with a deadline come first, several at the
+ * same time, in the order of `byUrgency`; all others are sent one after the other. Several transactions may wait
  * together, to let one block take moves from many games. If each block took only one move, many sham games would run
  * out an honest player's clocks.
  *
@@ -43,7 +43,9 @@ export class Sender implements TransactionSender {
   readonly #publicClient: PublicClient<Transport, Chain>;
   readonly #account: LocalAccount;
   readonly #patience: Patience;
-  readonly #byUrgency = byUrgency();
+  /** The chain's time, as the sender last learnt. */
+  #now = -Infinity;
+  readonly #byUrgency = byUrgency(() => this.#now);
   readonly #nonces: Nonces;
   readonly #offers: Offers;
   /** New transactions that are offered for the first time. */
@@ -63,6 +65,10 @@ export class Sender implements TransactionSender {
 
   get address(): Address {
     return this.#account.address;
+  }
+
+  learnTime(now: number): void {
+    this.#now = now;
   }
 
   /**

@@ -122,6 +122,26 @@ describe("Sender", function () {
     expect(made()).to.equal(14);
   });
 
+  it("callsThatCanNoMoreBeInTime_asTheChainsTimeSays_areSentAfterThoseThatCan", async function () {
+    const sender = await senderOf(node, LONG);
+    let open!: () => void;
+    node.gate = new Promise<void>((resolve) => (open = resolve));
+    const begun = [1, 2, 3, 4, 5, 6, 7, 8].map((number) => sender.send(move(number), 500));
+    const rest = [
+      [30, 700],
+      [31, 800],
+    ].map(([number, by]) => sender.send(move(number!), by));
+    sender.learnTime(700);
+    open();
+    startMining();
+    await Promise.all([...begun, ...rest]);
+    const [over, inTime] = [30, 31].map((number) =>
+      node.mined.findIndex(({ data }) => data === encodeFunctionData(move(number))),
+    );
+    expect(inTime).to.be.lessThan(over!);
+    expect(made()).to.equal(10);
+  });
+
   it("callsThatWaitTogether_shareWhatTheyRead", async function () {
     // Long enough for all to be sent on a slow machine, and short enough to wait for the end.
     const sender = await senderOf(node, { ...LONG, pollingMs: 3_000 });

@@ -207,7 +207,11 @@ export class Role<E extends RoleEvent> {
         if (!busy.has(key)) tasks.start(key, action);
       };
       const read = await Promise.allSettled(followed.map(({ follow }) => follow()));
-      for (const [k, one] of read.entries()) if (one.status === "fulfilled") latest[k] = one.value;
+      for (const [k, one] of read.entries()) {
+        if (one.status !== "fulfilled") continue;
+        latest[k] = one.value;
+        session.sender.learnTime?.(Number(one.value.now));
+      }
       this.#keep(latest);
       if (latest[0] !== undefined) this.#checkEvents(latest[0]);
       const failures: unknown[] = [];
