@@ -38,6 +38,11 @@ export type TransactionSender = {
     by?: number,
   ): Promise<TransactionReceipt>;
   /**
+   * Tells the sender the chain's time: calls that can no more be in time come after calls that can.
+   * @param now Of a recent block, unix seconds.
+   */
+  learnTime?(now: number): void;
+  /**
    * Asks the chain, for free, whether a call would pass.
    * @throws ContractRevertError if it would not, RpcUnavailableError
    */

@@ -62,10 +62,10 @@ function rangesOf(events: readonly { blockNumber: bigint }[]): BlockRange[] {
  *   their first read are read once.
  * - New blocks are read twice in the same sync. The nodes behind a load balancer take turns, so most logs arrive at
  *   once.
- * - The hash of the last block, and the hash of the last synced block, are compared before and after each read: all
- *   results come from one branch. Within the last 64 blocks some node may still be on an abandoned branch. In this
- *   range, each new log's block is compared with the chain. A known log's block is compared if a later answer lacks the
- *   log.
+ * - The hash of the last block, and the hash of the last synced block, are compared before and after each read. Within
+ *   the last 64 blocks some node may still be on an abandoned branch. In this range, each new log's block is compared
+ *   with the chain. A known log's block is compared if a later answer lacks the log. If a node on an abandoned branch
+ *   gives all of these answers, known logs of the branch stay until a sync in which other nodes answer.
  *
  * A sync over a few new blocks asks for at most four blocks, more if new logs arrive. The sync makes two requests for
  * logs if the node takes 65 blocks or more in one request. With a limit of 10 blocks the sync makes eight: seven for

@@ -16,6 +16,10 @@ export class Nonces {
   readonly #counts: (notBefore: number) => Promise<Counts>;
   /** Nonces of transactions that are waited for, or about to be sent. */
   readonly #awaited = new Set<number>();
+  /** The awaited nonces whose transactions were sent. */
+  readonly #sent = new Set<number>();
+  /** Nonces whose transactions no pool took. */
+  readonly #holes = new Set<number>();
   /** Nonces of given up transactions of this process. The transactions may still be in a pool. */
   readonly #givenUp = new Set<number>();
   /** Nonces of this process's latest transactions with a seen receipt. */
@@ -23,8 +27,8 @@ export class Nonces {
   /** The nonce after the highest nonce with a seen receipt, and when a receipt was last seen. */
   #afterMined = 0;
   #minedAt = 0;
-  /** A nonce taken by another process's transaction, and when this was first seen. */
-  #foreign: { nonce: number; since: number } | undefined;
+  /** The nonces of other processes' transactions, and when each was first seen. */
+  readonly #foreign = new Map<number, number>();
 
   constructor(client: Pick<PublicClient, "getTransactionCount">, address: Address, patience: Patience) {
     this.#patience = patience;
@@ -60,7 +64,7 @@ export class Nonces {
     const { latest } = counts;
     this.#afterMined = Math.min(this.#afterMined, latest);
     for (const nonce of this.#mined) if (nonce >= latest) this.#mined.delete(nonce);
-    for (const nonce of this.#givenUp) if (nonce < latest) this.#givenUp.delete(nonce);
+    for (const past of [this.#givenUp, this.#holes]) for (const nonce of past) if (nonce < latest) past.delete(nonce);
     return counts;
   }
 
@@ -72,12 +76,11 @@ export class Nonces {
   free(name: string, { latest, pending }: Counts): number {
     let nonce = latest;
     while (this.#awaited.has(nonce) || this.#mined.has(nonce)) nonce++;
-    if (this.#givenUp.has(nonce) || pending <= nonce) {
-      this.#foreign = undefined;
-      return nonce;
-    }
-    if (this.#foreign?.nonce !== nonce) this.#foreign = { nonce, since: performance.now() };
-    if (performance.now() - this.#foreign.since >= this.#patience.slowMs) return nonce;
+    for (const other of this.#foreign.keys()) if (other < latest || other >= pending) this.#foreign.delete(other);
+    if (this.#givenUp.has(nonce) || pending <= nonce) return nonce;
+    const since = this.#foreign.get(nonce) ?? performance.now();
+    this.#foreign.set(nonce, since);
+    if (performance.now() - since >= this.#patience.slowMs) return nonce;
     throw new NonceTakenError(`${name}: a transaction that an earlier process sent waits to be mined`);
   }
 
@@ -85,19 +88,40 @@ export class Nonces {
   take(name: string, counts: Counts): number {
     const nonce = this.free(name, counts);
     this.#awaited.add(nonce);
+    this.#holes.delete(nonce);
     return nonce;
   }
 
-  /** Takes a nonce for which transactions with higher nonces wait. @returns Whether the nonce was taken. */
+  /** Notes that a taken nonce's transaction was sent. */
+  sent(nonce: number): void {
+    this.#sent.add(nonce);
+  }
+
+  /** Releases a taken nonce whose transaction no pool took. */
+  refused(nonce: number): void {
+    this.release(nonce);
+    this.#holes.add(nonce);
+  }
+
+  /** Returns the nonces that no transaction has although transactions behind were sent. Each is returned once. */
+  takeHoles(): number[] {
+    const holes = [...this.#holes].filter((nonce) => this.isWaitedBehind(nonce));
+    for (const nonce of holes) this.#holes.delete(nonce);
+    return holes;
+  }
+
+  /** Takes a nonce for which sent transactions with higher nonces wait. @returns Whether the nonce was taken. */
   takeGap(nonce: number): boolean {
     if (this.#awaited.has(nonce) || !this.isWaitedBehind(nonce)) return false;
     this.#awaited.add(nonce);
+    this.#holes.delete(nonce);
     return true;
   }
 
   /** Releases a nonce. */
   release(nonce: number): void {
     this.#awaited.delete(nonce);
+    this.#sent.delete(nonce);
   }
 
   /** Takes note of a seen receipt. */
@@ -113,12 +137,13 @@ export class Nonces {
     this.#givenUp.add(nonce);
   }
 
-  /** Whether a nonce is the lowest awaited nonce. */
+  /** Whether a nonce is the lowest of the transactions that were sent and are waited for. */
   isFirst(nonce: number): boolean {
-    return nonce === Math.min(...this.#awaited);
+    return nonce === Math.min(...this.#sent);
   }
 
+  /** Whether a transaction with a higher nonce was sent. An unsent one may still get another nonce, free of charge. */
   isWaitedBehind(nonce: number): boolean {
-    return [...this.#awaited].some((other) => other > nonce);
+    return [...this.#sent].some((other) => other > nonce);
   }
 }

@@ -1,5 +1,5 @@
-import { keccak256, size } from "viem";
-import type { Chain, Hex, LocalAccount, PublicClient, Transport } from "viem";
+import { keccak256, maxUint256, serializeTransaction, size, toHex } from "viem";
+import type { Chain, Hex, LocalAccount, PublicClient, TransactionSerializableEIP1559, Transport } from "viem";
 import { FeeCapError, NonceTakenError, RpcUnavailableError, TransactionTooLargeError } from "./errors.ts";
 import { capped, covering, maxFees, raised, type Fees } from "./fees.ts";
 import { capIn, refusalIn } from "./refusals.ts";
@@ -10,6 +10,9 @@ import { translateRefusal } from "./translateError.ts";
 
 /** The parts of a new transaction. */
 type Made = Pick<Waiting, "functionName" | "nonce" | "action" | "fees" | "usual" | "hashes">;
+
+/** Counts for the size only. */
+const LONGEST_SIGNATURE = { r: toHex(maxUint256), s: toHex(maxUint256), yParity: 1 };
 
 /** Signs one account's transactions, and offers the transactions to the pools with fees that the pools take. */
 export class Offers {
@@ -54,9 +57,8 @@ export class Offers {
    */
   async offer(waiting: Waiting, maxRaises = MAX_RAISES): Promise<void> {
     const { action, nonce, hashes } = waiting;
-    const chainId = this.#client.chain.id;
     for (let raises = 0; ; raises++) {
-      const raw = await this.#account.signTransaction({ ...action, ...waiting.fees, nonce, chainId, type: "eip1559" });
+      const raw = await this.#account.signTransaction(this.#unsigned(waiting));
       const hash = keccak256(raw);
       this.#checkSize(waiting.functionName, size(raw));
       const outcome = await this.broadcast(raw, waiting).catch(async (error: unknown) => {
@@ -79,6 +81,16 @@ export class Offers {
       [waiting.raw, waiting.resend, waiting.refusals] = [raw, this.#firstResend(), 0];
       return;
     }
+  }
+
+  /** @throws TransactionTooLargeError if a transaction with a nonce would be larger than the nodes take, as of late. */
+  checkSize(made: Made): void {
+    if (this.#refused !== undefined)
+      this.#checkSize(made.functionName, size(serializeTransaction(this.#unsigned(made), LONGEST_SIGNATURE)));
+  }
+
+  #unsigned({ action, fees, nonce }: Made): TransactionSerializableEIP1559 {
+    return { ...action, ...fees, nonce, chainId: this.#client.chain.id, type: "eip1559" };
   }
 
   #firstResend(): Waiting["resend"] {

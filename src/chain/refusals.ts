@@ -10,8 +10,10 @@ export type Refusal =
   | "baseFee"
   /** The fees are below what the pool asks for. */
   | "underpriced"
-  /** The chain already contains a transaction with this nonce, or lacks one with a nonce before. */
+  /** The chain already contains a transaction with this nonce. */
   | "nonceTooLow"
+  /** Chain and pool lack a transaction with a nonce before. */
+  | "nonceGap"
   | "funds"
   | "tooLarge"
   /** The node passes on no transaction that may cost so much. */
@@ -73,10 +75,8 @@ export const WORDS: readonly (readonly [Refusal, RegExp])[] = [
   ["nonceTooLow", /nonce (is )?too low/i],
   // older nethermind
   ["nonceTooLow", /old ?nonce/i],
-  // hardhat with immediate mining, also for too high a nonce
-  ["nonceTooLow", /expected nonce/i],
-  // geth for delegated accounts, and pools that keep nothing behind a gap of nonces, as after a reorganisation
-  ["nonceTooLow", /nonce (is )?too high|gapped.?nonce|nonce \d+ is behind a gap/i],
+  // nethermind; hardhat with immediate mining; geth for delegated accounts; others that keep nothing behind a gap
+  ["nonceGap", /nonce ?gap|future nonce|nonce (is )?too high|gapped.?nonce|nonce \d+ is behind a gap/i],
   // geth, reth, erigon, nethermind, anvil
   ["funds", /insufficient ?funds/i],
   // hardhat

@@ -34,6 +34,11 @@ export const SHARED_PART = 0.9;
 export const FEE_PART = 2;
 /** A call that passed longer ago is tried again, for free, before the next sending: a part of the same time (5 s). */
 export const PASSED_PART = 9;
+/**
+ * A call refused for want of a transaction before is offered again after the offers under way: a pool may keep nothing
+ * behind a gap. The wait for these offers is at most a part of the same time (5 s).
+ */
+export const TURN_PART = 9;
 /** Transactions that a reorganisation may take back. */
 export const RECENT = 64;
 /** Pause between two looks for a nonce that no transaction has: a part of the same time (5 s). */

@@ -9,6 +9,7 @@ import { withMargin } from "./gasLimit.ts";
 import { Nonces } from "./nonces.ts";
 import { Offers } from "./offers.ts";
 import { pause } from "./pause.ts";
+import { refusalIn } from "./refusals.ts";
 import {
   PATIENCE,
   FEE_PART,
@@ -19,16 +20,18 @@ import {
   GAP_PART,
   MAX_REFUSALS,
   MAX_RAISES,
+  TURN_PART,
   type Patience,
 } from "./resendTimes.ts";
 import { isTooCheap, placeOf, receiptOf } from "./sentTransaction.ts";
 import type { SendOutcome, TransactionPlace, Waiting } from "./sentTransaction.ts";
 import { translateError } from "./translateError.ts";
+import { Turns } from "./turns.ts";
 import { byUrgency } from "./urgency.ts";
 
 /**
- * Sends one account's transactions, and waits for each to be mined. Calls with a deadline come first, the earliest
- * deadline first, several at the same time; all others are sent one after the other. Several transactions may wait
+ * Sends one account's transactions, and waits for each to be mined. Calls with a deadline come first, several at the
+ * same time, in the order of `byUrgency`; all others are sent one after the other. Several transactions may wait
  * together, to let one block take moves from many games. If each block took only one move, many sham games would run
  * out an honest player's clocks.
  *
@@ -40,9 +43,13 @@ export class Sender implements TransactionSender {
   readonly #publicClient: PublicClient<Transport, Chain>;
   readonly #account: LocalAccount;
   readonly #patience: Patience;
-  readonly #byUrgency = byUrgency();
+  /** The chain's time, as the sender last learnt. */
+  #now = -Infinity;
+  readonly #byUrgency = byUrgency(() => this.#now);
   readonly #nonces: Nonces;
   readonly #offers: Offers;
+  /** New transactions that are offered for the first time. */
+  readonly #firstOffers = new Turns();
   /** A nonce that no transaction had at the last look, while others waited behind it, and when the next look is due. */
   readonly #gap: { seen?: number | undefined; lookAt: number } = { lookAt: 0 };
   /** The latest transactions whose receipts were seen, by nonce: a reorganisation may take them back. */
@@ -58,6 +65,10 @@ export class Sender implements TransactionSender {
 
   get address(): Address {
     return this.#account.address;
+  }
+
+  learnTime(now: number): void {
+    this.#now = now;
   }
 
   /**
@@ -90,18 +101,23 @@ export class Sender implements TransactionSender {
 
   /**
    * Submits a call. Another process with the same key may have taken the nonce since the shared counts were read: then
-   * the counts are read again, and the call is simulated again.
+   * the counts are read again, and the call is simulated again. If a pool wants a transaction before, which may be on
+   * the way, the call is offered again in turn.
    */
   async #submitAnew(call: Call): Promise<Waiting> {
     try {
       return await this.#submit(call);
     } catch (error) {
       if (!(error instanceof NonceTakenError)) throw error;
-      return this.#submit(call, performance.now());
+      return await this.#submit(call, performance.now(), refusalIn(error.cause) === "nonceGap");
+    } finally {
+      // After the second try, which may have taken the nonce of the first.
+      for (const nonce of this.#nonces.takeHoles()) this.#fill(nonce);
     }
   }
 
-  async #submit(call: Call, notBefore = 0): Promise<Waiting> {
+  /** @param isInTurn Whether the transaction is offered after the offers under way. */
+  async #submit(call: Call, notBefore = 0, isInTurn = false): Promise<Waiting> {
     const { address, functionName, value = 0n } = call;
     // The counts are read first. After the simulation, a reorganisation or another process with the same key may bring
     // this very move into a block. The nonce is then taken, and the node refuses the repeated move free of charge. The
@@ -115,16 +131,23 @@ export class Sender implements TransactionSender {
     const gas = withMargin(estimated);
     const fees = refundedFees(usual);
     const action = { to: address, data: calldataOf(call), value, gas };
-    const nonce = this.#nonces.take(functionName, counts);
-    try {
-      const waiting = this.#offers.waiting({ functionName, nonce, action, fees, usual, hashes: [] });
-      await this.#offers.offer(waiting);
-      return waiting;
-    } catch (error) {
-      this.#nonces.release(nonce);
-      this.#fill(nonce);
-      throw error;
-    }
+    const offer = async (): Promise<Waiting> => {
+      const made = { functionName, action, fees, usual, hashes: [] };
+      // Before a nonce is taken: transactions behind would wait for the nonce.
+      this.#offers.checkSize({ ...made, nonce: this.#nonces.free(functionName, counts) });
+      const nonce = this.#nonces.take(functionName, counts);
+      try {
+        const waiting = this.#offers.waiting({ ...made, nonce });
+        await this.#offers.offer(waiting);
+        this.#nonces.sent(nonce);
+        return waiting;
+      } catch (error) {
+        this.#nonces.refused(nonce);
+        throw error;
+      }
+    };
+    if (!isInTurn) return this.#firstOffers.run(offer);
+    return this.#firstOffers.runInTurn(offer, this.#patience.slowMs / TURN_PART);
   }
 
   /**
@@ -199,24 +222,29 @@ export class Sender implements TransactionSender {
   /**
    * Fills a nonce if others wait behind: transactions with higher nonces cannot be mined before, and clocks may be
    * running. A transaction removed by a reorganisation is sent again, with the same bytes, if it would pass. Otherwise
-   * the account sends itself an empty transaction. New moves with a deadline take the nonce first.
+   * the account sends itself an empty transaction. A move that is offered while the counts are read takes the nonce.
    * @param earlier The previous transaction with this nonce, now given up.
    */
   #fill(nonce: number, earlier?: Waiting): void {
+    const lookAtOnce = (seen: number): void => void Object.assign(this.#gap, { seen, lookAt: 0 });
     const filling = this.#byUrgency(async () => {
-      if (!this.#nonces.takeGap(nonce)) return;
+      const { latest } = await this.#nonces.look(performance.now());
+      if (latest > nonce || !this.#nonces.takeGap(nonce)) return;
       let filler: Waiting | undefined;
       try {
-        if ((await this.#nonces.look(performance.now())).latest > nonce) return;
         filler = (earlier === undefined && (await this.#again(nonce))) || (await this.#nothing(nonce, earlier));
+        this.#nonces.sent(nonce);
       } finally {
         if (filler === undefined) this.#nonces.release(nonce);
       }
       // The next nonce may be without a transaction too.
-      const next = (): void => void Object.assign(this.#gap, { seen: nonce + 1, lookAt: 0 });
-      void this.#mined(filler).then(next, () => undefined);
+      void this.#mined(filler).then(
+        () => lookAtOnce(nonce + 1),
+        () => undefined,
+      );
     }, Number.MAX_VALUE);
-    filling.catch(() => undefined);
+    // The transactions behind wait: their next look fills the nonce again.
+    filling.catch(() => lookAtOnce(nonce));
   }
 
   /** Sends what was mined with a nonce, and was taken back. @returns undefined if it would fail by now */

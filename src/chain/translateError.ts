@@ -86,7 +86,8 @@ function translateKnown(error: unknown, what: string): Error {
   if (error.walk((e) => e instanceof InsufficientFundsError) !== null || refusal === "funds") {
     return new InsufficientGasFundsError(`${what}: the sender cannot pay for the gas; fund its account`, options);
   }
-  if (error.walk((e) => e instanceof NonceTooLowError) !== null || refusal === "nonceTooLow") {
+  const isNonceRefused = refusal === "nonceTooLow" || refusal === "nonceGap";
+  if (isNonceRefused || error.walk((e) => e instanceof NonceTooLowError) !== null) {
     return new NonceTakenError(`${what}: another transaction of the sender came first; it is looked at again`, options);
   }
   // The called contract's own errors first: it need not be one of the protocol's.

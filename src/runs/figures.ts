@@ -77,18 +77,35 @@ export function playFigures(
   me: Address,
   now: bigint,
 ): Pick<Figures, "openClaims" | "openGames" | "minClock"> {
-  let [openClaims, openGames, minClock] = [0, 0, Infinity];
+  let [openClaims, openGames] = [0, 0];
   for (const { claim, finalised, refuted, games } of claims.values()) {
     const isMine = isAddressEqual(claim.worker, me);
     if (isMine && !finalised && !refuted) openClaims++;
     for (const game of games) {
-      const side = isMine ? Side.worker : isAddressEqual(game.challenger, me) ? Side.challenger : undefined;
-      if (side === undefined || game.closed !== undefined) continue;
+      if ((!isMine && !isAddressEqual(game.challenger, me)) || game.closed !== undefined) continue;
       openGames++;
-      minClock = Math.min(minClock, secondsLeft(game, side, now));
     }
   }
-  return { openClaims, openGames, minClock };
+  return { openClaims, openGames, minClock: Math.min(...clocksOf({ claims }, me, now)) };
+}
+
+/**
+ * Returns the seconds left in the open games in which an account must move, of claims that are not refuted. Negative
+ * where the time is over, until the other side closes the game. Pure.
+ */
+export function clocksOf({ claims }: Pick<History, "claims">, me: Address, now: bigint): number[] {
+  const clocks: number[] = [];
+  for (const { claim, refuted, games } of claims.values()) {
+    if (refuted) continue;
+    for (const game of games) {
+      const side = isAddressEqual(claim.worker, me) ? Side.worker : Side.challenger;
+      const isMine = side === Side.worker || isAddressEqual(game.challenger, me);
+      if (!isMine || game.closed !== undefined) continue;
+      const left = secondsLeft(game, side, now);
+      if (left < Infinity) clocks.push(left);
+    }
+  }
+  return clocks;
 }
 
 /** Returns the time left on a side's clock in a game; infinity during the other side's turn. */

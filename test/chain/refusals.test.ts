@@ -45,8 +45,11 @@ const SAID: Readonly<Record<Refusal, readonly (readonly [make: string, words: st
     ["geth", "nonce too low: next nonce 2, tx nonce 1"],
     ["besu", "Nonce too low"],
     ["nethermind, older", "OldNonce, Current nonce: 2, nonce of rejected tx: 1"],
-    ["hardhat", "Nonce too high. Expected nonce to be 1 but got 2."],
     ["hardhat", "Transaction nonce too low. Expected nonce to be at least 2 but got 1."],
+  ],
+  nonceGap: [
+    ["nethermind", "NonceGap, Future nonce. Expected nonce: 5"],
+    ["hardhat", "Nonce too high. Expected nonce to be 1 but got 2."],
     ["geth", "gapped-nonce tx from delegated accounts"],
   ],
   funds: [

@@ -14,6 +14,7 @@ import { connect } from "../../src/chain/connect.ts";
 import { ContractRevertError, NonceTakenError, TransactionDroppedError } from "../../src/chain/errors.ts";
 import { TransactionRefusedError, TransactionTooLargeError } from "../../src/chain/errors.ts";
 import { translateRefusal } from "../../src/chain/translateError.ts";
+import { Nonces } from "../../src/chain/nonces.ts";
 import { Sender } from "../../src/chain/sender.ts";
 import { GWEI, MempoolNode } from "../../testkit/nodes/mempoolNode.ts";
 import { readSigned } from "../../testkit/nodes/poolTransaction.ts";
@@ -21,6 +22,11 @@ import { rejection } from "../../testkit/rejection.ts";
 
 const account = privateKeyToAccount(generatePrivateKey());
 const PATIENCE = { pollingMs: 5, slowMs: 60, longestMs: 150 };
+const REFUSED = new RpcRequestError({
+  body: {},
+  url: "http://node",
+  error: { code: -32_000, message: "transaction type not supported" },
+});
 const FULL = { code: -32_000, message: "txpool is full" };
 /** Of tests that wait for no end of it, and for no higher fee. */
 const LONG = { pollingMs: 2, slowMs: 200_000, longestMs: 600_000 };
@@ -31,8 +37,26 @@ const RAISING = { ...LONG, slowMs: 60 };
 const abi = parseAbi(["function move(uint256 number)"]);
 const move = (number: number) => ({ address: zeroAddress, abi, functionName: "move", args: [BigInt(number)] }) as const;
 
-const senderOf = async ({ transport }: { transport: Transport }, patience = PATIENCE) =>
-  new Sender(await connect({ transport }, 1), account, patience);
+const senderOf = async ({ transport }: { transport: Transport }, patience = PATIENCE, by = account) =>
+  new Sender(await connect({ transport }, 1), by, patience);
+
+/** An account that signs the first transaction with nonce 0 only after `sign`, and never after `fail`. */
+function slowSigner(): { signer: typeof account; signatures: () => number; sign: () => void; fail: () => void } {
+  let sign!: () => void;
+  let fail!: () => void;
+  const gate = new Promise<void>((resolve, reject) => ([sign, fail] = [resolve, () => reject(new Error("no key"))]));
+  let [first, signatures]: [Promise<void> | undefined, number] = [gate, 0];
+  gate.catch(() => undefined);
+  const signTransaction = async (tx: { nonce?: number }, ...others: unknown[]) => {
+    signatures++;
+    const wait = tx.nonce === 0 ? first : undefined;
+    if (wait !== undefined) first = undefined;
+    await wait;
+    return account.signTransaction(tx as never, ...(others as []));
+  };
+  const signer = { ...account, signTransaction: signTransaction as never };
+  return { signer, signatures: () => signatures, sign, fail };
+}
 
 /** Does what a round does: makes a move until the chain says that it is made. */
 async function insist(sender: Sender, number: number, failures: string[] = []): Promise<string[]> {
@@ -98,8 +122,29 @@ describe("Sender", function () {
     expect(made()).to.equal(14);
   });
 
+  it("callsThatCanNoMoreBeInTime_asTheChainsTimeSays_areSentAfterThoseThatCan", async function () {
+    const sender = await senderOf(node, LONG);
+    let open!: () => void;
+    node.gate = new Promise<void>((resolve) => (open = resolve));
+    const begun = [1, 2, 3, 4, 5, 6, 7, 8].map((number) => sender.send(move(number), 500));
+    const rest = [
+      [30, 700],
+      [31, 800],
+    ].map(([number, by]) => sender.send(move(number!), by));
+    sender.learnTime(700);
+    open();
+    startMining();
+    await Promise.all([...begun, ...rest]);
+    const [over, inTime] = [30, 31].map((number) =>
+      node.mined.findIndex(({ data }) => data === encodeFunctionData(move(number))),
+    );
+    expect(inTime).to.be.lessThan(over!);
+    expect(made()).to.equal(10);
+  });
+
   it("callsThatWaitTogether_shareWhatTheyRead", async function () {
-    const sender = await senderOf(node, { ...LONG, pollingMs: 60_000 });
+    // Long enough for all to be sent on a slow machine, and short enough to wait for the end.
+    const sender = await senderOf(node, { ...LONG, pollingMs: 3_000 });
     const asked = node.calls.length;
     const sends = [1, 2, 3, 4, 5].map((number) => sender.send(move(number), number));
     while (node.pool.size < 5) await sleep(1);
@@ -108,7 +153,8 @@ describe("Sender", function () {
     expect(count("eth_estimateGas")).to.equal(5);
     expect(count("eth_maxPriorityFeePerGas")).to.equal(1);
     expect(node.offers).to.equal(5);
-    for (const send of sends) send.catch(() => undefined);
+    startMining();
+    await Promise.all(sends);
   });
 
   it("refusedCallAmongOthers_leavesNoHole", async function () {
@@ -124,6 +170,50 @@ describe("Sender", function () {
     expect(results.filter((result) => result instanceof Error)).to.have.length(1);
     expect(made()).to.be.within(2, 3);
     expect(node.mined.map(({ nonce }) => nonce)).to.deep.equal([...node.mined.keys()]);
+  });
+
+  it("poolThatKeepsNothingBehindAGap_takesAllMovesInOneTry_thoughTheFirstIsSlow_andNothingElseIsPaid", async function () {
+    node.limits = { ...node.limits, maxGap: 0n };
+    const { signer, sign } = slowSigner();
+    const sender = await senderOf(node, { ...LONG, slowMs: 6_000_000 }, signer);
+    const numbers = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+    const sends = numbers.map((number) => sender.send(move(number), number));
+    while (node.offers < 7) await sleep(1);
+    expect(node.pool.size).to.equal(0);
+    sign();
+    startMining();
+    await Promise.all(sends);
+    expect(made()).to.equal(10);
+  });
+
+  it("poolThatKeepsNothingBehindAGap_andASlowTransactionThatFails_theNextTakesTheNonce", async function () {
+    node.limits = { ...node.limits, maxGap: 0n };
+    const { signer, fail } = slowSigner();
+    const sender = await senderOf(node, { ...LONG, slowMs: 6_000_000 }, signer);
+    const sends = [1, 2, 3, 4].map((number) => sender.send(move(number), number).catch((error: Error) => error));
+    while (node.offers < 3) await sleep(1);
+    fail();
+    startMining();
+    const failures = (await Promise.all(sends)).filter((result) => result instanceof Error);
+    expect(failures.map(({ message }) => message)).to.deep.equal(["no key"]);
+    expect(made()).to.equal(3);
+  });
+
+  it("holeInTheNonces_isFilledAgain_ifThePoolRefusesTheFiller", async function () {
+    const { signer, fail } = slowSigner();
+    const sender = await senderOf(node, LONG, signer);
+    const failed = rejection(sender.send(move(1), 1));
+    while (node.calls.filter((method) => method === "eth_estimateGas").length === 0) await sleep(1);
+    const behind = [2, 3].map((number) => sender.send(move(number), number));
+    while (node.pool.size < 2) await sleep(1);
+    let refusals = 3;
+    node.refuses = (tx) => (tx.data === "0x" && refusals-- > 0 ? REFUSED : undefined);
+    fail();
+    expect((await failed).message).to.equal("no key");
+    startMining();
+    await Promise.all(behind);
+    expect(made()).to.equal(3);
+    expect(refusals).to.be.lessThan(1);
   });
 
   it("outageOfAMinute_makesNoLongPauses_theMoveIsSentAgainSoonAfter", async function () {
@@ -208,6 +298,24 @@ describe("Sender", function () {
     expect(await rejection(again.send(move(1)))).to.be.instanceOf(NonceTakenError);
     await insist(again, 1);
     expect(made()).to.equal(1);
+  });
+
+  it("transactionOfAnEarlierProcess_isNotWaitedForAnew_ifAnotherNonceIsFreeMeanwhile", async function () {
+    const count = () => Promise.resolve(0);
+    const nonces = new Nonces({ getTransactionCount: count }, account.address, { ...LONG, slowMs: 40 });
+    const [waits, later] = [
+      { latest: 5, pending: 6 },
+      { latest: 6, pending: 7 },
+    ];
+    expect(() => nonces.take("move", waits)).to.throw(NonceTakenError);
+    await sleep(50);
+    // The nonce is taken, the transaction with the nonce is refused, and a call between sees a free nonce.
+    expect(nonces.take("move", waits)).to.equal(5);
+    expect(nonces.free("move", waits)).to.equal(6);
+    nonces.release(5);
+    expect(nonces.free("move", waits)).to.equal(5);
+    // A transaction that came later is waited for.
+    expect(() => nonces.free("move", later)).to.throw(NonceTakenError);
   });
 
   it("transactionThatTheNodeHasForgotten_isSentAgain_theSameBytes", async function () {
@@ -348,7 +456,7 @@ describe("Sender", function () {
     expect(made()).to.be.within(1, 2);
   });
 
-  it("transactionThatIsTooLarge_isRefusedWithItsSizeAndTheLimit_andNotOfferedAgainSoon", async function () {
+  it("transactionThatIsTooLarge_isRefusedWithItsSizeAndTheLimit_andNotSignedAgainSoon", async function () {
     node.limits = { ...node.limits, maxBytes: 100 };
     const refused = async (sender: Sender, number: number): Promise<void> => {
       const error = await rejection(sender.send(move(number)));
@@ -356,9 +464,12 @@ describe("Sender", function () {
       expect(error).to.include({ functionName: "move", limit: 100, retryable: false });
       expect(error.message).to.match(/move: a transaction of 1\d\d bytes .* the 100 bytes .* higher limit/);
     };
-    const patient = await senderOf(node, LONG);
+    const { signer, signatures, sign } = slowSigner();
+    sign();
+    const patient = await senderOf(node, LONG, signer);
     for (const number of [1, 2]) await refused(patient, number);
     expect(node.offers).to.equal(1);
+    expect(signatures()).to.equal(1);
     // After the time, another node may be there.
     const hasty = await senderOf(node, { ...PATIENCE, longestMs: 1 });
     for (const number of [1, 2]) {

@@ -1,5 +1,5 @@
 import { numberToHex, type Hex } from "viem";
-import { PoolRefusal, checkAccount, checkTransaction, pendingNonce, type PoolLimits } from "./poolRules.ts";
+import { PoolRefusal, checkAccount, checkGap, checkTransaction, pendingNonce, type PoolLimits } from "./poolRules.ts";
 import { readSigned, readUnsigned, type Pooled, type Unsigned } from "./poolTransaction.ts";
 
 /** A question to the chain behind the pool. */
@@ -83,6 +83,7 @@ export class EmbeddedPool {
     ]);
     const waiting = this.#waiting.get(tx.from) ?? new Map<number, Pooled>();
     checkAccount(tx, { nonce, balance }, waiting);
+    checkGap(tx, pendingNonce(pending, waiting), this.#limits);
     if (tx.nonce <= pending) {
       try {
         const hash = await chain("eth_sendRawTransaction", [raw]);

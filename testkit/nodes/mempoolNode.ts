@@ -1,6 +1,6 @@
 import { numberToHex, zeroHash, type Hex } from "viem";
 import { custom, type Transport } from "viem";
-import { ETHEREUM_LIMITS, checkAccount, checkTransaction, pendingNonce } from "./poolRules.ts";
+import { ETHEREUM_LIMITS, checkAccount, checkGap, checkTransaction, pendingNonce } from "./poolRules.ts";
 import type { PoolLimits } from "./poolRules.ts";
 import { readSigned, type Pooled } from "./poolTransaction.ts";
 
@@ -38,7 +38,7 @@ export class MempoolNode {
   /** The signed bytes offered to the pool, oldest first, including refused offers. */
   readonly offered: Hex[] = [];
   /** Returns the error that refuses an offer before the pool sees the offer; undefined to let the offer through. */
-  refuses: () => Error | undefined = () => undefined;
+  refuses: (tx: Pooled) => Error | undefined = () => undefined;
   /** The calls of moves that others have made. */
   readonly madeByOthers = new Set<Hex>();
   /** The methods of all requests, oldest first. */
@@ -79,11 +79,12 @@ export class MempoolNode {
   async #take(raw: Hex): Promise<Hex> {
     this.offers++;
     this.offered.push(raw);
-    const refusal = this.refuses();
-    if (refusal !== undefined) throw refusal;
     const tx = await readSigned(raw);
+    const refusal = this.refuses(tx);
+    if (refusal !== undefined) throw refusal;
     checkTransaction(tx, this.limits);
     checkAccount(tx, { nonce: this.mined.length, balance: BALANCE }, this.pool);
+    checkGap(tx, pendingNonce(this.mined.length, this.pool), this.limits);
     this.pool.set(tx.nonce, tx);
     return tx.hash;
   }

@@ -11,6 +11,8 @@ export type PoolLimits = {
   blockGas: bigint;
   /** Wei for a unit of gas. */
   minTip: bigint;
+  /** How far a nonce may be ahead of the account's next nonce, which counts waiting transactions. */
+  maxGap: bigint;
 };
 
 /**
@@ -19,7 +21,8 @@ export type PoolLimits = {
  *   crates/transaction-pool/src/validate/constants.rs of reth;
  * - 49,152 bytes of init code: EIP-3860;
  * - 2^24 gas a transaction: EIP-7825; 60 million gas a block is usual on Ethereum;
- * - a tip of 1 wei: `PriceLimit` in legacypool.go.
+ * - a tip of 1 wei: `PriceLimit` in legacypool.go;
+ * - 64 transactions behind a gap: `AccountQueue` in legacypool.go. Nethermind's pool keeps none.
  */
 export const ETHEREUM_LIMITS: PoolLimits = {
   maxBytes: 131_072,
@@ -27,6 +30,7 @@ export const ETHEREUM_LIMITS: PoolLimits = {
   maxGas: 2n ** 24n,
   blockGas: 60_000_000n,
   minTip: 1n,
+  maxGap: 64n,
 };
 
 /** The usual `MaxTxDataSize` of a rollup's sequencer: execution/gethexec/sequencer.go of nitro. */
@@ -90,6 +94,15 @@ export function checkAccount(tx: Pooled, { nonce, balance }: ChainAccount, waiti
   if (before === undefined) return;
   const isRaised = raises(tx.maxFee, before.maxFee) && raises(tx.tip, before.tip);
   ensure(isRaised, "replacement transaction underpriced");
+}
+
+/**
+ * Refuses a nonce too far ahead, in the words of Nethermind.
+ * @param next The account's next nonce, counting waiting transactions.
+ * @throws PoolRefusal
+ */
+export function checkGap({ nonce }: Pooled, next: number, { maxGap }: PoolLimits): void {
+  ensure(BigInt(nonce - next) <= maxGap, `NonceGap, Future nonce. Expected nonce: ${next}`);
 }
 
 /** The next nonce, counting those that wait: none behind a gap. */

@@ -133,10 +133,11 @@ export class JobMarket extends JobMarketReader {
 
   /**
    * Claims and submits a job reserved for the sender.
+   * @param by The job's deadline, unix seconds.
    * @throws ContractRevertError the errors of `claim` and `submit`
    */
-  claimAndSubmit(job: Job, terms: Terms, nodes: Hex): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "claimAndSubmit", args: [job, terms, nodes] });
+  claimAndSubmit(job: Job, terms: Terms, nodes: Hex, by?: number): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "claimAndSubmit", args: [job, terms, nodes] }, by);
   }
 
   /**
@@ -153,31 +154,36 @@ export class JobMarket extends JobMarketReader {
    * @param nodes The `2^hop` nodes that a reveal at the claim's root would show, 32 bytes each, concatenated. In
    *   answer form: the outputs' roots.
    * @param terms The job's terms, if any.
+   * @param by When the claimed time is over, unix seconds.
    * @throws ContractRevertError `NotWorker`, `TimeIsUp`, `ClaimExists`, `WrongJobStatus`, `WrongDataLength`,
    *   `PaddingNotZero`, `ZeroClaimRoot`
    */
-  submit(job: Job, nodes: Hex, terms?: Terms): Promise<TransactionReceipt> {
-    if (terms === undefined) return this.#sender.send({ ...this.contract, functionName: "submit", args: [job, nodes] });
-    return this.#sender.send({ ...this.contract, functionName: "submitOnTerms", args: [job, terms, nodes] });
+  submit(job: Job, nodes: Hex, terms?: Terms, by?: number): Promise<TransactionReceipt> {
+    if (terms === undefined)
+      return this.#sender.send({ ...this.contract, functionName: "submit", args: [job, nodes] }, by);
+    return this.#sender.send({ ...this.contract, functionName: "submitOnTerms", args: [job, terms, nodes] }, by);
   }
 
   /**
    * Commits to the execution of the sender's claimed job. The job's submissions must be sealed.
    * @param seal `sealOf` in src/chain/market/ids.ts.
+   * @param by When the claimed time is over, unix seconds.
    * @throws ContractRevertError `NotWorker`, `TimeIsUp`, `WrongJobStatus`, `NotSealed`
    */
-  seal(job: Job, terms: Terms, seal: Hex): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "seal", args: [job, terms, seal] });
+  seal(job: Job, terms: Terms, seal: Hex, by?: number): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "seal", args: [job, terms, seal] }, by);
   }
 
   /**
    * Opens a worker's seal, which makes its claim. Anyone with the salt may.
    * @param nodes As for `submit`.
+   * @param by When the seal can be broken, unix seconds.
    * @throws ContractRevertError `WrongJobStatus`, `WrongSeal`, `TimeNotUp`, `TimeIsUp`, `WrongDataLength`,
    *   `PaddingNotZero`
    */
-  openSeal(job: Job, terms: Terms, worker: Address, salt: Hex, nodes: Hex): Promise<TransactionReceipt> {
-    return this.#sender.send({ ...this.contract, functionName: "openSeal", args: [job, terms, worker, salt, nodes] });
+  openSeal(job: Job, terms: Terms, worker: Address, salt: Hex, nodes: Hex, by?: number): Promise<TransactionReceipt> {
+    const args = [job, terms, worker, salt, nodes] as const;
+    return this.#sender.send({ ...this.contract, functionName: "openSeal", args }, by);
   }
 
   /**

@@ -95,6 +95,7 @@ export class Tickets extends TicketsReader {
 
   /**
    * Cashes a winning ticket, and puts its claim on chain if the chain lacks the claim.
+   * @param by When ticket or claim are too old, unix seconds.
    * @throws ContractRevertError `TicketLost`, `TicketExpired`, `AlreadyCashed`, `WrongSigner`, `WorkerStopped`,
    *   `InsufficientDeposit`, and the errors of `submitSigned`
    */
@@ -105,9 +106,10 @@ export class Tickets extends TicketsReader {
     ticket: Ticket,
     ticketSignature: Hex,
     secret: Hex,
+    by?: number,
   ): Promise<TransactionReceipt> {
     const args = [claim, claimSignature, evidence, ticket, ticketSignature, secret] as const;
-    return this.#sender.send({ ...contractAt(this.address), functionName: "submitAndCash", args });
+    return this.#sender.send({ ...contractAt(this.address), functionName: "submitAndCash", args }, by);
   }
 
   /**

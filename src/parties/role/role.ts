@@ -12,7 +12,7 @@ import { resumeFrom } from "../../chain/market/resume.ts";
 import { followMarket, type Resume, type Session, type Snapshot } from "../../chain/market/session.ts";
 import { Executions, type HeldInputs } from "../../runs/executions.ts";
 import { ReferencedInputs, type ReferenceOptions } from "../../runs/inputs/referencedInputs.ts";
-import { HeadAge, NO_METER, playFigures, type Meter } from "../../runs/figures.ts";
+import { clocksOf, HeadAge, NO_METER, playFigures, type Meter } from "../../runs/figures.ts";
 import { Health, problemOf, type Condition, type Problem } from "../../base/health.ts";
 import { logError, runLoop, type LoopOptions } from "./loop.ts";
 import { measured } from "../../runs/measured.ts";
@@ -144,12 +144,12 @@ export class Role<E extends RoleEvent> {
   readonly #options: RoleOptions<E>;
   readonly #lineOf: (event: E) => LogLine;
   /** The account's kind at a block. */
-  #account: { blockNumber: bigint; isPlain: boolean } | undefined;
+  #account: { blockNumber: bigint; now: bigint; isPlain: boolean } | undefined;
   /** The last round in which the account's money was read. */
-  #funds = { round: -Infinity, blockNumber: -1n };
+  #funds = { round: -Infinity, blockNumber: -1n, now: 0n };
   #rounds = 0;
-  /** The least time left in a game in which the account must move, seconds. */
-  #minClock = Infinity;
+  /** Whether a move of the account is due soon. */
+  #isClockShort = false;
   #hasRead = false;
   readonly #head = new HeadAge();
   readonly #reports = new Reports();
@@ -207,7 +207,11 @@ export class Role<E extends RoleEvent> {
         if (!busy.has(key)) tasks.start(key, action);
       };
       const read = await Promise.allSettled(followed.map(({ follow }) => follow()));
-      for (const [k, one] of read.entries()) if (one.status === "fulfilled") latest[k] = one.value;
+      for (const [k, one] of read.entries()) {
+        if (one.status !== "fulfilled") continue;
+        latest[k] = one.value;
+        session.sender.learnTime?.(Number(one.value.now));
+      }
       this.#keep(latest);
       if (latest[0] !== undefined) this.#checkEvents(latest[0]);
       const failures: unknown[] = [];
@@ -304,15 +308,15 @@ export class Role<E extends RoleEvent> {
   /**
    * Returns true if the account is plain. A delegation may appear at any time: anybody with an authorisation signed by
    * the key, including an authorisation for chain 0, valid on every chain, can have the delegation mined. The code is
-   * read once per block, and not while a clock is short.
+   * read once per block, and once a minute while a clock is short.
    */
-  async #isPlain({ blockNumber }: Snapshot, purpose: string): Promise<boolean> {
+  async #isPlain({ blockNumber, now }: Snapshot, purpose: string): Promise<boolean> {
     const known = this.#account;
-    if (known?.blockNumber === blockNumber || (known?.isPlain === true && this.#minClock < SHORT_CLOCK))
+    if (known?.blockNumber === blockNumber || (known?.isPlain === true && this.#isKept(known.now, now)))
       return known.isPlain;
     const problem = await accountProblem(this.#options.session);
     const isPlain = problem === undefined;
-    this.#account = { blockNumber, isPlain };
+    this.#account = { blockNumber, now, isPlain };
     this.health.set("account", problem && { code: problem.code, reason: `cannot ${purpose}: ${problem.message}` });
     return isPlain;
   }
@@ -337,8 +341,10 @@ export class Role<E extends RoleEvent> {
     const { session, clock } = this.#options;
     const all = snapshots.map(({ history, now }) => playFigures(history, session.sender.address, now));
     const sum = (key: "openClaims" | "openGames"): number => all.reduce((total, one) => total + (one[key] ?? 0), 0);
-    const minClock = Math.min(...all.map((one) => one.minClock ?? Infinity));
-    this.#minClock = minClock;
+    const minClock = Math.min(...all.map((one) => one.minClock));
+    this.#isClockShort = snapshots.some(({ history, now }) =>
+      clocksOf(history, session.sender.address, now).some((left) => left > 0 && left < SHORT_CLOCK),
+    );
     this.meter.figures({ openClaims: sum("openClaims"), openGames: sum("openGames"), minClock });
     const [snapshot] = snapshots;
     if (clock === undefined || snapshot === undefined) return;
@@ -357,11 +363,16 @@ export class Role<E extends RoleEvent> {
     this.health.set("events", isProven === false && !this.#hasRead ? { reason } : undefined);
   }
 
-  #areFundsDue({ blockNumber }: Snapshot): boolean {
+  /** Whether what was read at one time of the chain is good enough at a later time: moves that are due come first. */
+  #isKept(readAt: bigint, now: bigint): boolean {
+    return this.#isClockShort && now - readAt < BigInt(SHORT_CLOCK);
+  }
+
+  #areFundsDue({ blockNumber, now }: Snapshot): boolean {
     const round = this.#rounds++;
     if (round < this.#funds.round + FUNDS_ROUNDS || blockNumber === this.#funds.blockNumber) return false;
-    if (this.#minClock < SHORT_CLOCK && this.#funds.blockNumber >= 0n) return false;
-    this.#funds = { round, blockNumber };
+    if (this.#isKept(this.#funds.now, now)) return false;
+    this.#funds = { round, blockNumber, now };
     return true;
   }
 

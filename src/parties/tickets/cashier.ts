@@ -76,11 +76,12 @@ export class Cashier {
       return "collected";
     }
     const { timestamp } = await session.publicClient.getBlock();
+    const tooOld = claim.issued + BigInt(at.claimLifetime);
+    let isThere: boolean;
     try {
       if (timestamp > answer.ticket!.expiry) throw new LostWinnerError("its ticket has expired");
-      const isThere = (await tickets.claimIdOf(digest)) !== zeroHash;
-      if (!isThere && timestamp > claim.issued + BigInt(at.claimLifetime))
-        throw new LostWinnerError("its claim is too old to be put on chain");
+      isThere = (await tickets.claimIdOf(digest)) !== zeroHash;
+      if (!isThere && timestamp > tooOld) throw new LostWinnerError("its claim is too old to be put on chain");
       if ((await at.pledges.pledgeOf(claim.worker)).status === PledgeStatus.stopped)
         throw new LostWinnerError("this worker was refuted: nothing of it is paid");
     } catch (error) {
@@ -92,7 +93,9 @@ export class Cashier {
     // The local clock may be ahead of the chain's clock.
     if (claim.issued > timestamp) return undefined;
     const { ticket, ticketSignature, signature, secret } = answer;
-    await tickets.submitAndCash(claim, signature, await this.#evidence(answer), ticket!, ticketSignature!, secret);
+    const evidence = await this.#evidence(answer);
+    const by = Number(isThere || ticket!.expiry < tooOld ? ticket!.expiry : tooOld);
+    await tickets.submitAndCash(claim, signature, evidence, ticket!, ticketSignature!, secret, by);
     ledger.cashed(digest, true);
     return "cashed";
   }

@@ -88,7 +88,8 @@ export class Seals {
       opening = { jobId: job.id, seal, root, salt, nodes };
       await book.keep(opening);
     }
-    const receipt = await this.#session.market.seal(job.job, job.terms!, opening.seal);
+    const by = Number(job.holder?.until ?? Infinity);
+    const receipt = await this.#session.market.seal(job.job, job.terms!, opening.seal, by);
     const { from, until } = this.#timesOf(job);
     this.#role.report({ kind: "sealed", jobId: job.id, openFrom: from, openUntil: until, receipt });
   }
@@ -108,7 +109,7 @@ export class Seals {
       return;
     }
     const { salt, nodes, root } = opening;
-    const receipt = await this.#session.market.openSeal(job.job, job.terms!, worker, salt, nodes);
+    const receipt = await this.#session.market.openSeal(job.job, job.terms!, worker, salt, nodes, until);
     this.#role.health.set("seals", undefined);
     this.#role.report({ kind: "submitted", jobId: job.id, root, receipt });
   }

@@ -229,7 +229,8 @@ class Worker {
 
   async #submit(job: JobRecord, root: Hex, nodes: Hex): Promise<void> {
     if (isSealed(job)) return this.#seals.seal(job, root, nodes);
-    const receipt = await this.#options.session.market.submit(job.job, nodes, job.terms);
+    const until = Number(job.holder?.until ?? Infinity);
+    const receipt = await this.#options.session.market.submit(job.job, nodes, job.terms, until);
     this.#role.report({ kind: "submitted", jobId: job.id, root, receipt });
   }
 
