@@ -54,10 +54,12 @@ describe("commands on the pages", () => {
       const installs = [...text.matchAll(/\bnpm (?:install|i|add|view) ([^\n`";#]*)/g)].flatMap(([, words]) =>
         words!.split(" ").filter((word) => /^(?:\S*\/)?refute(?![-\w]*\/)/.test(word)),
       );
+      // npx fetches what is not installed.
+      const fetched = [...text.matchAll(/\bnpx (?:-\S+ )*(refute[-\w]*) [a-z]/g)].map(([, one]) => one!);
       const packages = installs.map((word) => /refute[-a-z]*(?=[-@*]|$)/.exec(word)![0].replace(/-$/, ""));
       const imports = [...text.matchAll(/(?:from|import\() ?"(refute[-\w]*)\//g)].map(([, module]) => module!);
       const needs = [...text.matchAll(/"(refute[-\w]*)": "\d/g)].map(([, needed]) => needed!);
-      return [...packages, ...imports, ...needs].filter((one) => one !== name).map((one) => `${file}: ${one}`);
+      return [...packages, ...fetched, ...imports, ...needs].filter((one) => one !== name).map((one) => `${file}: ${one}`);
     });
     expect(wrong).to.deep.equal([]);
   });

@@ -154,14 +154,14 @@ function words(
   const list = modelsFile ?? "models.json";
   const ownWorker = [
     `export REFUTE_PRIVATE_KEY=${own.key}`,
-    `refute device dongle dongle --manufacturer ${shellWord(manufacturer)}`,
-    "refute device attest --dongle dongle/dongle.sock",
-    `refute account deposit ${stake} --wrap`,
-    `refute account stake ${stake}`,
+    commandText(["device", "dongle", "dongle", "--manufacturer", manufacturer]),
+    commandText(["device", "attest", "--dongle", "dongle/dongle.sock"]),
+    commandText(["account", "deposit", stake, "--wrap"]),
+    commandText(["account", "stake", stake]),
     ...(modelsFile === undefined && specs.length > 0
       ? [`echo ${shellWord(JSON.stringify(specs.map(modelEntry)))} > ${list}`]
       : []),
-    `refute worker --models ${shellWord(list)} --dongle dongle/dongle.sock`,
+    commandText(["worker", "--models", list, "--dongle", "dongle/dongle.sock"]),
   ];
   const value = {
     ...{ ready: true, account: user.address, env, addressFile, models, next, outputsUrl },
@@ -189,7 +189,8 @@ function pageOf(
       : [
           "A worker and a watcher serve these models. Next, with your input's file (.npy, .json or .pb):",
           ...next.map((line) => `  ${line}`),
-          `The outputs of a run's items: refute result JOB --item 0 --from ${outputsUrl}, and the model with its flags`,
+          `The outputs of a run's items: ${commandText(["result", "JOB", "--item", "0", "--from", outputsUrl ?? "URL"])}, ` +
+            "and the model with its flags",
         ];
   return [
     { text: `ready: chain ${deployment.chainId} at ${url}, market ${deployment.market}`, colour: "green" },

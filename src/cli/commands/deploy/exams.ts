@@ -12,6 +12,7 @@ import { missingPackage } from "../../missingPackage.ts";
 import type { Output } from "../../output.ts";
 import { text, whole } from "../../parse.ts";
 import { addSettings, defaulted, readSettings } from "../../settings.ts";
+import { programWords } from "../../words/programWords.ts";
 
 const settings = {
   ...accountSettings,
@@ -43,7 +44,7 @@ export function deployExamsCommand(output: Output): Command {
       output.answer({ exams, provisioning, classes, addressFile }, [
         `exams ${exams} of ${classes.length} classes; keep the journal ${journal}`,
         "To sit them:",
-        `  refute worker --models models.json --dongle dongle/dongle.sock --exams ${exams}`,
+        `  ${programWords()} worker --models models.json --dongle dongle/dongle.sock --exams ${exams}`,
       ]);
     });
   return addExamples(

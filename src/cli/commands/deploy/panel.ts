@@ -10,6 +10,7 @@ import { missingPackage } from "../../missingPackage.ts";
 import type { Output } from "../../output.ts";
 import { text, whole } from "../../parse.ts";
 import { addSettings, defaulted, readSettings } from "../../settings.ts";
+import { programWords } from "../../words/programWords.ts";
 
 const settings = {
   ...accountSettings,
@@ -37,7 +38,7 @@ export function deployPanelCommand(output: Output): Command {
       output.answer({ panel, market, addressFile }, [
         `panels ${panel}; keep the journal ${journal}`,
         "To ask several workers:",
-        `  refute panel post model.onnx --input x=x.npy --seats 3 --fee 0.05 --panel ${panel} --wait`,
+        `  ${programWords()} panel post model.onnx --input x=x.npy --seats 3 --fee 0.05 --panel ${panel} --wait`,
       ]);
     });
   return addExamples(addSettings(command, settings), "deploy panel --keystore key.json");

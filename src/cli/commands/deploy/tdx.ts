@@ -15,6 +15,7 @@ import { missingPackage } from "../../missingPackage.ts";
 import type { Output } from "../../output.ts";
 import { seconds, text, whole } from "../../parse.ts";
 import { addSettings, defaulted, optional, readSettings } from "../../settings.ts";
+import { programWords } from "../../words/programWords.ts";
 import type { TdxRoot } from "../../../deploy/network/deployContracts.ts";
 
 /** The most bytes of a certificate's file: Intel's root has 659. */
@@ -61,10 +62,10 @@ export function deployTdxCommand(output: Output): Command {
       output.answer({ verifier, manufacturer, authorities: authorities.length }, [
         `verifier ${verifier}; keep the journal ${journal}`,
         "To have a market take such machines, name it among its manufacturers:",
-        `  refute deploy --manufacturers ${manufacturer} ...`,
+        `  ${programWords()} deploy --manufacturers ${manufacturer} ...`,
         "Then bring what Intel signs, and attest in a trust domain:",
-        `  refute tdx bring collateral.json --verifier ${verifier}`,
-        `  refute device attest --tdx ${verifier}`,
+        `  ${programWords()} tdx bring collateral.json --verifier ${verifier}`,
+        `  ${programWords()} device attest --tdx ${verifier}`,
       ]);
     });
   return addExamples(
