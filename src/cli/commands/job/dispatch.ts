@@ -16,6 +16,7 @@ import { amountAboveZero, amountText, timeText } from "../../amount.ts";
 import { accountSettings, sessionFrom } from "../../chainSettings.ts";
 import { outputFiles } from "../../decoded.ts";
 import { InterruptedError, UsageError } from "../../errors.ts";
+import { warnOfNobody } from "../../feeWarning.ts";
 import { alwaysShow } from "../../words/helpGroups.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../../modelOptions.ts";
@@ -149,6 +150,7 @@ async function run(
   const job = { items: largest.items, fee, window, claimSeconds, answer };
   await checkJob(session, description, largest.inputs, { ...job, deadline: timestamp + BigInt(deadlineSeconds) });
   await warnOfLowFee(output, session, batch, values);
+  await warnOfNobody(output, session, description.programRoot);
   const { chainId, market } = session.deployment;
   const store = await DispatchStore.open(state, {
     batch: batch.id,
