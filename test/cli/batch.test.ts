@@ -38,8 +38,18 @@ describe("a batch before it is paid", () => {
       expect(items[k]).to.deep.equal((JSON.parse(one.stdout) as { outputs: Values }).outputs);
     }
     const [{ name }] = items[0]! as [{ name: string }];
-    const written = await refute(["run", MODEL, "--batch", "--input", `features=${rows}`, "--output", `${name}=${file}`]);
-    expect(written.stdout).to.match(/^item 2: /m).and.match(/^3 items of \d+ steps/m);
+    const written = await refute([
+      "run",
+      MODEL,
+      "--batch",
+      "--input",
+      `features=${rows}`,
+      "--output",
+      `${name}=${file}`,
+    ]);
+    expect(written.stdout)
+      .to.match(/^item 2: /m)
+      .and.match(/^3 items of \d+ steps/m);
     const { shape, bytes } = readNpy(readFileSync(file), file);
     expect(shape[0]).to.equal(ROWS.length);
     const values = [...new Float32Array(Uint8Array.from(bytes).buffer)];

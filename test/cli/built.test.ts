@@ -1,9 +1,16 @@
 import { expect } from "chai";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import {
+  createProgram,
+  flattenDiagnosticMessageText,
+  ModuleKind,
+  ModuleResolutionKind,
+  ScriptTarget,
+} from "typescript";
 import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
 import { refute } from "./refute.ts";
 
@@ -54,6 +61,23 @@ describe("the built command line", function () {
     const script = `import { selfTestExecutor } from "${file}"; console.log((await selfTestExecutor()).threads);`;
     const { stdout, stderr } = start("--input-type=module", "--no-experimental-strip-types", "--eval", script);
     expect({ stdout, stderr }).to.deep.equal({ stdout: "2\n", stderr: "" });
+  });
+
+  it("declarationsForBrowsers_needNoTypesOfNode", () => {
+    const declarations = join(main, "../../package/browser.d.ts");
+    const program = createProgram([declarations], {
+      ...{ target: ScriptTarget.ES2023, module: ModuleKind.ESNext, moduleResolution: ModuleResolutionKind.Bundler },
+      ...{ lib: ["lib.es2023.d.ts", "lib.dom.d.ts"], types: [], strict: true, noEmit: true },
+    });
+    const own = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(join(main, "../../..")));
+    expect(own.length).to.be.above(100);
+    const problems = own.flatMap((file) => program.getSemanticDiagnostics(file));
+    const told = problems.map(
+      ({ file, messageText }) => `${file?.fileName}: ${flattenDiagnosticMessageText(messageText, " ")}`,
+    );
+    expect(told).to.deep.equal([]);
+    // What an editor shows at a name.
+    expect(readFileSync(declarations.replace("browser", "requester"), "utf8")).to.include("/**");
   });
 
   it("stacks_nameTheSources", () => {

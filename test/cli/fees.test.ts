@@ -147,7 +147,9 @@ describe("refute, the fee of a job", function () {
     expect(await post(...mlp)).to.not.match(/warning: no /);
     const other = join(folder, "other.onnx");
     writeFileSync(other, mlpBytes(2));
-    expect(await post(other, ...mlp.slice(1))).to.match(/warning: no worker has taken a job of this program yet, and 1 job/);
+    expect(await post(other, ...mlp.slice(1))).to.match(
+      /warning: no worker has taken a job of this program yet, and 1 job/,
+    );
   });
 
   it("ownJobs_areListed_andAJobTellsWhatHappenedToIt", async () => {

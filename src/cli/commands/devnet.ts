@@ -19,19 +19,20 @@ import { appendOption, modelFlags, modelOptions, modelSpec, seedOption, type Mod
 import { loadProgram, readModels } from "../models.ts";
 import { commandText, inputFlags, shellWord } from "../nextCommand.ts";
 import type { Line, Output } from "../output.ts";
-import { address, list, port, text, whole } from "../parse.ts";
+import { address, list, filePath, fileOrUrl, port, text, whole } from "../parse.ts";
 import { addSettings, defaulted, optional, readSettings, toggle } from "../settings.ts";
 import { untilStopped } from "../stop.ts";
+import { requireFolder } from "../folders.ts";
 
 const settings = {
   port: defaulted("port", "of the node, on 127.0.0.1; 0 takes any free one", port, 8_545),
   blockSeconds: defaulted("seconds", "between blocks", whole(1, 60), 1),
-  models: optional<string>("file", "models to serve, as for refute worker, in place of --model", text),
-  catalogue: optional<string>("source", "file or https URL of models that may be fetched for jobs", text),
+  models: optional<string>("file", "models to serve, as for refute worker, in place of --model", filePath),
+  catalogue: optional<string>("source", "file or https URL of models that may be fetched for jobs", fileOrUrl),
   text: toggle("also sell texts of a small decoder: a gateway for applications, and a worker that serves it"),
   textPort: defaulted("port", "of the gateway, on 127.0.0.1; 0 takes any free one", port, 8_800),
   liar: toggle("start a worker too that lies about the outputs"),
-  folder: defaulted("folder", "where the address file lies while the market runs", text, "deployments"),
+  folder: defaulted("folder", "where the address file lies while the market runs", filePath, "deployments"),
   fund: defaulted<Address[]>(
     "addresses",
     `accounts of your own, comma-separated, that get ${FUNDED_ETHER} ether each`,
@@ -53,6 +54,7 @@ export function devnetCommand(output: Output): Command {
     .option("--model <file>", "a model to serve; repeat for more", appendOption)
     .action(async (options: Options, command: Command) => {
       const values = readSettings(command, settings);
+      requireFolder("--folder", values.folder);
       const specs = modelSpecs(values.models, options);
       // A model that cannot be served ends the command before anything starts.
       const programs = specs.map((spec) => loadProgram(spec, output).model);

@@ -9,7 +9,7 @@ import { delimiter, join, sep } from "node:path";
 export function programWords(env: NodeJS.ProcessEnv = process.env, script = process.argv[1] ?? ""): string {
   if (env.npm_lifecycle_event === "refute") return "npm run refute --";
   const main = realPath(script);
-  if (main?.includes(`${sep}node_modules${sep}`) !== true) return "refute";
+  if (main?.includes(["", "node_modules", "refute-ml", ""].join(sep)) !== true) return "refute";
   // What npm starts has folders on its path that the reader's shell does not have.
   const folders = env.npm_command === undefined ? (env.PATH ?? "").split(delimiter) : [];
   return folders.some((folder) => realPath(join(folder, "refute")) === main) ? "refute" : "npx refute-ml";

@@ -20,7 +20,7 @@ import type { Model } from "../../../model/onnx/model.ts";
 import { nameAndRest } from "../../inputs.ts";
 import { moneyOf } from "../../money.ts";
 import type { Output } from "../../output.ts";
-import { positive, text } from "../../parse.ts";
+import { namedFolder, positive } from "../../parse.ts";
 import { jobBytes, readJobInputs, shapesOfJob } from "../../jobInputs.ts";
 import { prepareBatch, prepareJob } from "../../prepareJob.ts";
 import { logOutage } from "../../waiting.ts";
@@ -32,7 +32,7 @@ const settings = {
   ...accountSettings,
   fee: required("amount", "fee of a job, in whole units of the stake asset, or with a unit", amountAboveZero),
   purse: required("amount", "fees of all jobs together, at most", amountAboveZero),
-  inputs: required("input=folder", "an input, and the folder of real data that it is drawn from", text),
+  inputs: required("input=folder", "an input, and the folder of real data that it is drawn from", namedFolder),
   perDay: defaulted("n", "jobs a day, on average", positive, 4),
 };
 

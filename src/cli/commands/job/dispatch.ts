@@ -21,7 +21,7 @@ import { alwaysShow } from "../../words/helpGroups.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../../modelOptions.ts";
 import type { Output } from "../../output.ts";
-import { as, positive, seconds, share, text, webUrl, whole } from "../../parse.ts";
+import { as, filePath, positive, seconds, share, text, webUrl, whole } from "../../parse.ts";
 import { prepareBatch } from "../../prepareJob.ts";
 import { addSettings, defaulted, optional, readSettings, required, toggle } from "../../settings.ts";
 import { untilStopped } from "../../stop.ts";
@@ -45,7 +45,7 @@ const settings = {
     "twice --fee",
   ),
   budget: required("amount", "for all fees together", amountAboveZero),
-  state: required("file", "where it is kept what is done; the same command with the same file goes on", text),
+  state: required("file", "where it is kept what is done; the same command with the same file goes on", filePath),
   openJobs: defaulted("n", "jobs that are open at a time", whole(1, 10_000), 16),
   attempts: defaulted("n", "jobs of one part, at most", whole(1, 1_000), 5),
   check: defaulted("share", "of claims that are checked by executing here, drawn once a claim is there", share, 0.05),
