@@ -4,13 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import {
-  createProgram,
-  flattenDiagnosticMessageText,
-  ModuleKind,
-  ModuleResolutionKind,
-  ScriptTarget,
-} from "typescript";
+import ts from "typescript";
 import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
 import { refute } from "./refute.ts";
 
@@ -65,15 +59,19 @@ describe("the built command line", function () {
 
   it("declarationsForBrowsers_needNoTypesOfNode", () => {
     const declarations = join(main, "../../package/browser.d.ts");
-    const program = createProgram([declarations], {
-      ...{ target: ScriptTarget.ES2023, module: ModuleKind.ESNext, moduleResolution: ModuleResolutionKind.Bundler },
+    const program = ts.createProgram([declarations], {
+      ...{
+        target: ts.ScriptTarget.ES2023,
+        module: ts.ModuleKind.ESNext,
+        moduleResolution: ts.ModuleResolutionKind.Bundler,
+      },
       ...{ lib: ["lib.es2023.d.ts", "lib.dom.d.ts"], types: [], strict: true, noEmit: true },
     });
     const own = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(join(main, "../../..")));
     expect(own.length).to.be.above(100);
     const problems = own.flatMap((file) => program.getSemanticDiagnostics(file));
     const told = problems.map(
-      ({ file, messageText }) => `${file?.fileName}: ${flattenDiagnosticMessageText(messageText, " ")}`,
+      ({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`,
     );
     expect(told).to.deep.equal([]);
     // What an editor shows at a name.
