@@ -17,6 +17,7 @@ import {
   uint64,
   word,
 } from "./standInFile.ts";
+import { writeProblem } from "../base/writable.ts";
 
 /*
  * The folder of a stand-in for a device: its key with the endorsement, and its counter in a file of its own, so that
@@ -46,7 +47,11 @@ export function makeDevice(folder: string, manufacturerPath: string, notAfter = 
     mkdirSync(folder, { mode: 0o700 });
   } catch (cause) {
     const exists = (cause as NodeJS.ErrnoException).code === "EEXIST";
-    throw new StandInFileError(folder, exists ? "exists; name a new one" : (cause as Error).message, { cause });
+    throw new StandInFileError(
+      folder,
+      exists ? "exists; name a new one" : `cannot be made: ${writeProblem(folder, cause)}`,
+      { cause },
+    );
   }
   // The key last: a folder with a key has a counter.
   replaceFile(counterFile(folder), "0\n");

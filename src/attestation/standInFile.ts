@@ -7,6 +7,7 @@ import { createWholeSync } from "../base/writeWhole.ts";
 import { StandInFileError } from "./errors.ts";
 import { generateKey, keyFromPem, keyToPem, manufacturerId, type P256Key } from "./keys.ts";
 import { SoftwareManufacturer } from "./manufacturer.ts";
+import { folderProblem, writeProblem } from "../base/writable.ts";
 
 /** The maximum bytes of a stand-in's file: it has some 1,000. */
 const MAX_BYTES = 2 ** 20;
@@ -89,7 +90,11 @@ export function createFile(path: string, value: object): void {
     createWholeSync(path, json(value), OWNER_ONLY);
   } catch (cause) {
     const exists = (cause as NodeJS.ErrnoException).code === "EEXIST";
-    throw new StandInFileError(path, exists ? "exists; name a new one" : (cause as Error).message, { cause });
+    throw new StandInFileError(
+      path,
+      exists ? "exists; name a new one" : `cannot be made: ${writeProblem(path, cause)}`,
+      { cause },
+    );
   }
 }
 
@@ -113,7 +118,7 @@ export function replaceFile(path: string, value: object | string): void {
       closeSync(folder);
     }
   } catch (cause) {
-    rmSync(next, { force: true });
-    throw new StandInFileError(path, `cannot be kept: ${(cause as Error).message}`, { cause });
+    if (folderProblem(dirname(path)) === undefined) rmSync(next, { force: true });
+    throw new StandInFileError(path, `cannot be kept: ${writeProblem(path, cause)}`, { cause });
   }
 }

@@ -14,8 +14,14 @@ export abstract class RefuteError extends Error {
   }
 }
 
-/** Returns a base class for errors with a code and no other additional fields. */
-export function errorWithCode<Code extends string>(code: Code, { retryable = false } = {}) {
+/**
+ * Returns a base class for errors with a code and no other additional fields. The type is written out: the inferred type
+ * names what Node adds to errors, and declarations for browsers must do without Node.
+ */
+export function errorWithCode<Code extends string>(
+  code: Code,
+  { retryable = false } = {},
+): new (message: string, options?: ErrorOptions) => RefuteError & { readonly code: Code } {
   return class extends RefuteError {
     override readonly code = code;
     override readonly retryable = retryable;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { folderProblem } from "./writable.ts";
 
 /**
  * Writes a file completely or not at all, in a folder that is created if missing. The function writes a file beside the
@@ -9,7 +10,7 @@ import { dirname, join } from "node:path";
  * @param ending The end of the unique name. A killed process leaves such a file.
  * @param write Writes the file at the given path.
  * @param folderMode Permissions of created folders.
- * @throws The errors of `write`. No file remains then.
+ * @throws The errors of `write`. No file remains then. If the folder takes no files, the message names the folder.
  */
 export async function writeWhole(
   path: string,
@@ -24,9 +25,12 @@ export async function writeWhole(
     await rename(unfinished, path);
   } catch (error) {
     await rm(unfinished, { force: true }).catch(() => undefined);
-    throw error;
+    const problem = isOfFiles(error) ? folderProblem(dirname(path)) : undefined;
+    throw problem === undefined ? error : Object.assign(new Error(problem, { cause: error }), { code: error.code });
   }
 }
+
+const isOfFiles = (error: unknown): error is NodeJS.ErrnoException => "syscall" in (error as NodeJS.ErrnoException);
 
 /** The folder takes no other file, though the file itself may be written: a single mounted file, for example. */
 const ONLY_THE_FILE = ["EACCES", "EPERM", "EBUSY", "EROFS"];
@@ -50,7 +54,7 @@ export function writeWholeSync(path: string, data: string | Uint8Array): void {
     write(unfinished, data, "wx", found && found.mode & 0o777);
     renameSync(unfinished, target);
   } catch (error) {
-    rmSync(unfinished, { force: true });
+    if (folderProblem(dirname(target)) === undefined) rmSync(unfinished, { force: true });
     if (found === undefined || !ONLY_THE_FILE.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
     write(path, data, "w");
   }

@@ -5,7 +5,7 @@ import { LogCache } from "../chain/logCache.ts";
 import { openReader, openSession, type Session, type SessionOptions } from "../chain/market/session.ts";
 import { UsageError } from "./errors.ts";
 import { loadAccount } from "./keys.ts";
-import { address, blockNumber, text, webUrl, whole, type Parse } from "./parse.ts";
+import { address, blockNumber, type Parse, filePath, webUrl, whole } from "./parse.ts";
 import { defaulted, inGroup, optional, required, type SettingValues } from "./settings.ts";
 import type { Reader } from "../chain/market/reader.ts";
 
@@ -37,7 +37,7 @@ export const keySettings = inGroup("chain", {
   keystore: optional<string>(
     "file",
     "keystore V3 file; its password comes from REFUTE_KEYSTORE_PASSWORD or a prompt",
-    text,
+    filePath,
     "the key in REFUTE_PRIVATE_KEY",
   ),
   signer: optional<string>("url", "process that holds the key and signs, such as Web3Signer", webUrl, "none"),

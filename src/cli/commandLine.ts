@@ -7,6 +7,7 @@ import { HELP_FLAGS, isFlag, withHelpFlag } from "./words/arguments.ts";
 import { CommandTree } from "./words/commandTree.ts";
 import { findCommand } from "./words/findCommand.ts";
 import { ALL } from "./words/helpGroups.ts";
+import { pasteable } from "./words/hints.ts";
 import { helpDocument } from "./words/helpDocument.ts";
 import { withNewWords } from "./words/oldWords.ts";
 import { oldWordNote } from "./words/oldWordTable.ts";
@@ -19,7 +20,7 @@ const ABOUT_ALL = ["config", "help completion"];
  * @returns the exit status (docs/cli.md). For a status other than 0, stderr has one clear line.
  */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
-  const output = new Output(outputMode(args, process.env));
+  const output = new Output(outputMode(args, process.env), (text) => pasteable(text));
   try {
     const onOldWord = (old: string, words: string): void => output.note(oldWordNote(old, words));
     await execute(withNewWords(withHelpFlag(args), onOldWord), output);

@@ -14,6 +14,8 @@ import type { TensorData } from "../model/onnx/model.ts";
 import { appendOption } from "./modelOptions.ts";
 import { as, whole } from "./parse.ts";
 import { GROUPS } from "./words/helpGroups.ts";
+import { writeProblem } from "../base/writable.ts";
+import { requirePlace } from "./folders.ts";
 
 /** How outputs are shown. */
 export type Presentation = {
@@ -96,6 +98,7 @@ export function outputFiles(names: readonly string[], given: readonly string[]):
     if (files.has(name)) throw new UsageError(`--output ${text}: ${name} is given already`);
     if ([...files.values()].some((other) => resolve(other) === resolve(path)))
       throw new UsageError(`--output ${text}: another output goes to this file: name another one`);
+    requirePlace("--output", path);
     files.set(name, path);
   }
   return files;
@@ -133,7 +136,10 @@ export function writeOutput(name: string, path: string, tensor: TensorData): voi
   try {
     writeWholeSync(path, writeNpy(tensor));
   } catch (cause) {
-    throw new UsageError(`--output ${name}=${path}: cannot be written (${(cause as Error).message})`, { cause });
+    throw new UsageError(
+      `--output ${name}=${path}: cannot be written: ${writeProblem(path, cause)}: name another file`,
+      { cause },
+    );
   }
 }
 

@@ -9,7 +9,7 @@ import type { Health } from "../base/health.ts";
 import type { Logger } from "../base/log.ts";
 import { readRegularFile } from "../base/regularFile.ts";
 import { UsageError } from "./errors.ts";
-import { share, text, whole, type Parse } from "./parse.ts";
+import { type Parse, filePath, fileOrUrl, share, text, whole } from "./parse.ts";
 import { s3Keys } from "./s3Keys.ts";
 import { defaulted, optional, type SettingValues } from "./settings.ts";
 import type { Execute } from "../runs/execute.ts";
@@ -38,14 +38,14 @@ export const fleetSettings = {
   store: optional<string>(
     "place",
     "folder that all of them share, or s3://bucket/prefix, with the AWS_ variables of Amazon's tools",
-    text,
+    fileOrUrl,
     "none",
   ),
   againShare: defaulted("share", "of their executions that others repeat, 0 to 1", share, AGAIN_SHARE),
   snapshotKey: optional<string>(
     "file",
     "32 bytes or more, the same on all machines of the account: protects snapshots in the store",
-    text,
+    filePath,
     "a signature of the account, which must be the same each time",
   ),
   atOnce: defaulted("n", "jobs that are executed at a time: more than one for several machines", whole(1), 1),

@@ -1,4 +1,5 @@
 import { Option, type Command } from "commander";
+import { programWords } from "./words/programWords.ts";
 import { version } from "./version.ts";
 
 const GROUP = "Options of every command:";
@@ -16,4 +17,4 @@ export function addGlobalOptions(command: Command): Command {
 
 /** Adds examples to a command's help. @param lines Commands, without `refute`. */
 export const addExamples = (command: Command, ...lines: readonly string[]): Command =>
-  command.addHelpText("after", `\nExamples:\n${lines.map((line) => `  refute ${line}`).join("\n")}`);
+  command.addHelpText("after", `\nExamples:\n${lines.map((line) => `  ${programWords()} ${line}`).join("\n")}`);

@@ -3,9 +3,10 @@ import type { ModelSpec } from "../compiler/wraps/modelSpec.ts";
 import type { Model } from "../model/onnx/model.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { modelFlags } from "./modelOptions.ts";
+import { programWords } from "./words/programWords.ts";
 
 /** Writes the words of a command for a shell: a pasted command must do nothing but the printed command. */
-export const commandText = (words: readonly string[]): string => ["refute", ...words].map(shellWord).join(" ");
+export const commandText = (words: readonly string[]): string => [programWords(), ...words.map(shellWord)].join(" ");
 
 export const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

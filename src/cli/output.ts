@@ -50,8 +50,12 @@ export class Output {
   readonly mode: OutputMode;
   readonly #status = new StatusLine();
 
-  constructor(mode: OutputMode) {
+  /** Rewrites a message for the place where commands were typed. */
+  readonly #hint: (text: string) => string;
+
+  constructor(mode: OutputMode, hint = (text: string): string => text) {
     this.mode = mode;
+    this.#hint = hint;
   }
 
   /**
@@ -129,7 +133,7 @@ export class Output {
   error(error: unknown, env: NodeJS.ProcessEnv = process.env): void {
     this.#status.clear();
     const stack = env.REFUTE_DEBUG === "1" && error instanceof Error ? stackLines(error).map(withoutPaths) : [];
-    const message = withoutPaths(messageOf(error));
+    const message = this.#hint(withoutPaths(messageOf(error)));
     if (this.mode.json) {
       const { retryable = false } = error as { retryable?: boolean };
       const more = stack.length === 0 ? {} : { stack };
@@ -142,7 +146,7 @@ export class Output {
   #log(kind: "note" | "warning", lines: string | readonly string[]): void {
     if (this.mode.quiet) return;
     this.#status.clear();
-    const all = [lines].flat();
+    const all = [lines].flat().map(this.#hint);
     if (this.mode.json) return console.error(all.map((text) => jsonText({ [kind]: text })).join("\n"));
     const shown = all.map((text): Line => (kind === "note" ? text : { text: `warning: ${text}`, colour: "yellow" }));
     console.error(this.#text(shown, process.stderr.isTTY, MAX_MESSAGE));

@@ -9,6 +9,9 @@ import { UsageError } from "./errors.ts";
  */
 export type Parse<T> = (text: string, name: string) => T;
 
+/** Reads what names files or folders. `place` puts a text's paths, as written in a config file, beside that file. */
+export type PathParse<T> = Parse<T> & { place: (text: string, beside: (path: string) => string) => string };
+
 /** Returns the error for an unusable value. A possible key in the text does not appear. */
 export const unfit = (text: string, name: string, expected: string): UsageError =>
   new UsageError(`${name} ${text === "" ? '""' : withoutKeys(text)}: expected ${expected}`);
@@ -104,6 +107,32 @@ export const list: Parse<string[]> = (given, name) => {
   if (parts.every((part) => part !== "")) return parts;
   throw unfit(given, name, "one text, or several with commas between them");
 };
+
+/** A file or a folder. */
+export const filePath: PathParse<string> = atPlace(text, (path, beside) => beside(path));
+
+/** Files with commas between them. */
+export const filePaths: PathParse<string[]> = atPlace(list, (paths, beside) =>
+  paths
+    .split(",")
+    .map((path) => beside(path.trim()))
+    .join(),
+);
+
+/** A file or a folder, or a URL. */
+export const fileOrUrl: PathParse<string> = atPlace(text, (place, beside) =>
+  /^\w+:\/\//.test(place) ? place : beside(place),
+);
+
+/** A folder behind a name and an equals sign. */
+export const namedFolder: PathParse<string> = atPlace(text, (given, beside) => {
+  const at = given.indexOf("=") + 1;
+  return given.slice(0, at) + beside(given.slice(at));
+});
+
+function atPlace<T>(parse: Parse<T>, place: PathParse<T>["place"]): PathParse<T> {
+  return Object.assign((given: string, name: string) => parse(given, name), { place });
+}
 
 /** Addresses on the web. */
 export const webUrl: Parse<string> = (given, name) => {

@@ -25,10 +25,11 @@ import { UsageError } from "./errors.ts";
 import { readModels } from "./models.ts";
 import { Monitor, type CountedEvent } from "./monitor.ts";
 import type { Output } from "./output.ts";
-import { list, oneOf, port, positive, text, whole } from "./parse.ts";
+import { list, oneOf, filePath, fileOrUrl, port, positive, whole } from "./parse.ts";
 import { defaulted, optional, required, toggle, type SettingValues } from "./settings.ts";
 import { untilStopped } from "./stop.ts";
 import { version } from "./version.ts";
+import { cacheProblem } from "./folders.ts";
 
 const MIB = 2 ** 20;
 const logLevel = oneOf("trace", "debug", "info", "warn", "error");
@@ -42,12 +43,12 @@ export const STATE_FOLDER = join(process.env.XDG_STATE_HOME ?? join(homedir(), "
 /** The settings that a worker and a watcher share. */
 export const playerSettings = {
   ...accountSettings,
-  models: required("file", "JSON array of {path, shapes, uint8}: the models to serve or to judge", text),
+  models: required("file", "JSON array of {path, shapes, uint8}: the models to serve or to judge", filePath),
   interval: defaulted("seconds", "pause between rounds", positive, 4),
   cache: defaulted(
     "folder",
     "what a restart need not do again; may be deleted, but for inputs-* while claims on their jobs are open",
-    text,
+    filePath,
     CACHE_FOLDER,
   ),
   keepMib: defaulted("n", "MiB of executions kept in memory for games", whole(0), KEPT_BYTES / MIB),
@@ -57,7 +58,7 @@ export const playerSettings = {
     whole(0),
     STORED_BYTES / MIB,
   ),
-  catalogue: optional<string>("source", "file or https URL of models that may be fetched for jobs", text, "none"),
+  catalogue: optional<string>("source", "file or https URL of models that may be fetched for jobs", fileOrUrl, "none"),
   licences: optional<string[]>("names", "licences of such models, comma-separated", list, "all"),
   fetchMib: defaulted("n", "MiB of models fetched, at most, until the process ends", positive, 2_048),
   monitorPort: optional<number>("port", "serve /healthz, /readyz and /metrics on 127.0.0.1", port, "none"),
@@ -103,6 +104,8 @@ export async function play(
   const { keystore, signer } = settings;
   if ((keystore ?? signer) !== undefined && (process.env.REFUTE_PRIVATE_KEY ?? "") !== "")
     log.warn({ account: account.address }, `${UNUSED_KEY} ${signer === undefined ? "--keystore" : "--signer"} is used`);
+  const uncached = cacheProblem(settings.cache);
+  if (uncached !== undefined) log.warn(uncached);
   log.info("self test begins");
   log.info(await selfTestExecutor(), "self test passed");
   const onStop = (): void => log.info("stopping after this round; once more to stop at once");

@@ -1,6 +1,7 @@
 import { compile } from "../compiler/compile.ts";
 import { decoderInputs } from "../compiler/wraps/decoderInputs.ts";
 import { loadModel, type LoadedModel, type ModelSpec } from "../compiler/wraps/modelSpec.ts";
+import { dtypeName } from "../numerics/dtype.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import type { Tokenizer } from "../model/tokenizer/readTokenizer.ts";
 import { UsageError } from "./errors.ts";
@@ -42,6 +43,15 @@ export async function prepareJob(spec: ModelSpec, options: BatchFlags, output: O
   }
   return prepareBatch(spec, options, output);
 }
+
+/** Says what an item of a run takes: one file that holds a whole batch is a single item. */
+export const itemsNote = ({ program, inputs }: CompiledModel, items: number): string => {
+  const own = inputs.flatMap(({ name, dtype, shape }, k) =>
+    program.inputs[k]!.source?.kind === "each" ? [`${name} ${dtypeName(dtype)}[${shape.join(", ")}]`] : [],
+  );
+  const each = own.length === 0 ? "" : `, each with ${own.join(" and ")}, a file an item`;
+  return `a run of ${items} ${items === 1 ? "item" : "items"}${each}`;
+};
 
 /** The flags for a batch: how the program runs, and on which inputs. */
 type BatchFlags = GenerationOptions & {

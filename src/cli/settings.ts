@@ -2,7 +2,7 @@ import { dirname, resolve } from "node:path";
 import { Option, type Command } from "commander";
 import { FileError, readRegularFile } from "../base/regularFile.ts";
 import { UsageError } from "./errors.ts";
-import { yesOrNo, type Parse } from "./parse.ts";
+import { yesOrNo, type Parse, type PathParse } from "./parse.ts";
 import { GROUPS } from "./words/helpGroups.ts";
 import { programOf, withParts } from "./words/walk.ts";
 
@@ -161,15 +161,11 @@ export function readSettings<S extends Settings>(
   return values as SettingValues<S>;
 }
 
-/** Placeholders of settings that are paths. */
-const PATHS = ["file", "folder", "files", "socket", "source"];
-
 /** Returns a config file's setting; paths are relative to the folder of the config file, and absolute in the answer. */
-function besideFile(path: string, { value }: Setting<unknown>, text: string): string {
-  if (value === undefined || !PATHS.includes(value) || text === "") return text;
-  const parts = value === "files" ? text.split(",").map((part) => part.trim()) : [text];
-  return parts.map((part) => (/^\w+:\/\//.test(part) ? part : resolve(dirname(path), part))).join();
-}
+const besideFile = (path: string, { parse }: Setting<unknown>, text: string): string =>
+  "place" in parse && text !== ""
+    ? (parse as PathParse<unknown>).place(text, (part) => resolve(dirname(path), part))
+    : text;
 
 const optionKey = (option: Option): string => option.attributeName();
 

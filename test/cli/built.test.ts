@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import ts from "typescript";
 import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
 import { refute } from "./refute.ts";
 
@@ -54,6 +55,27 @@ describe("the built command line", function () {
     const script = `import { selfTestExecutor } from "${file}"; console.log((await selfTestExecutor()).threads);`;
     const { stdout, stderr } = start("--input-type=module", "--no-experimental-strip-types", "--eval", script);
     expect({ stdout, stderr }).to.deep.equal({ stdout: "2\n", stderr: "" });
+  });
+
+  it("declarationsForBrowsers_needNoTypesOfNode", () => {
+    const declarations = join(main, "../../package/browser.d.ts");
+    const program = ts.createProgram([declarations], {
+      ...{
+        target: ts.ScriptTarget.ES2023,
+        module: ts.ModuleKind.ESNext,
+        moduleResolution: ts.ModuleResolutionKind.Bundler,
+      },
+      ...{ lib: ["lib.es2023.d.ts", "lib.dom.d.ts"], types: [], strict: true, noEmit: true },
+    });
+    const own = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(join(main, "../../..")));
+    expect(own.length).to.be.above(100);
+    const problems = own.flatMap((file) => program.getSemanticDiagnostics(file));
+    const told = problems.map(
+      ({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`,
+    );
+    expect(told).to.deep.equal([]);
+    // What an editor shows at a name.
+    expect(readFileSync(declarations.replace("browser", "requester"), "utf8")).to.include("/**");
   });
 
   it("stacks_nameTheSources", () => {

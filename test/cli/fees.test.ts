@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { numberToHex, parseEther, type Hex } from "viem";
 import { refute } from "./refute.ts";
-import { mlpBytes, mlpInput } from "../../testkit/models/mlp.ts";
+import { mlpBytes, mlpInput, mlpProgram } from "../../testkit/models/mlp.ts";
 import { Players } from "../../testkit/players/players.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 
@@ -129,6 +129,27 @@ describe("refute, the fee of a job", function () {
     const { status, output } = await say("job", "expire", job);
     expect(status, output).to.equal(0);
     expect(output).to.contain("credit 0.05 WETH");
+  });
+
+  it("programThatNobodyServes_isWarnedOf_andPosted", async () => {
+    const post = async (...args: string[]): Promise<string> => {
+      const { status, stderr } = await say("submit", ...args, "--fee", "0.01");
+      expect(status, stderr).to.equal(0);
+      return stderr;
+    };
+    const mlp = submitArgs.slice(1);
+    expect(await post(...mlp)).to.match(/warning: no account has the stake/);
+    const worker = await players.chain.sessionOf(await players.workerKey());
+    // Nobody can know on a market without claims.
+    expect(await post(...mlp)).to.not.match(/warning: no /);
+    const { job } = await players.post(mlpProgram(), [mlpInput(2)]);
+    await worker.market.claim(job);
+    expect(await post(...mlp)).to.not.match(/warning: no /);
+    const other = join(folder, "other.onnx");
+    writeFileSync(other, mlpBytes(2));
+    expect(await post(other, ...mlp.slice(1))).to.match(
+      /warning: no worker has taken a job of this program yet, and 1 job/,
+    );
   });
 
   it("ownJobs_areListed_andAJobTellsWhatHappenedToIt", async () => {

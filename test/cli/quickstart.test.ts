@@ -17,7 +17,7 @@ describe("docs/quickstart.md", () => {
     copyFileSync("examples/iris/model/iris.onnx", join(folder, "model.onnx"));
     const [, input] = /^ {4}echo '(.+)' > x\.json$/m.exec(PAGE)!;
     writeFileSync(join(folder, "x.json"), input!);
-    const commands = [...PAGE.matchAll(/^ {4}npx refute (.+)$/gm)].map(([, line]) => line!.split(" "));
+    const commands = [...PAGE.matchAll(/^ {4}npx refute-ml (.+)$/gm)].map(([, line]) => line!.split(" "));
     const here = commands.filter(([name]) => !ELSEWHERE.includes(name!));
     expect(here.map(([name]) => name)).to.deep.equal(["check", "run"]);
     for (const args of here) {

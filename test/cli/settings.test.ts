@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Command } from "commander";
+import { Output, outputMode } from "../../src/cli/output.ts";
+import { commandAt } from "../../src/cli/words/walk.ts";
 import { UsageError } from "../../src/cli/errors.ts";
-import { list, text, whole } from "../../src/cli/parse.ts";
+import { fileOrUrl, filePath, filePaths, namedFolder, text, whole } from "../../src/cli/parse.ts";
 import { addSettings, defaulted, readSettings, required } from "../../src/cli/settings.ts";
 
 const settings = {
@@ -36,12 +38,17 @@ describe("readSettings", function () {
 
   it("pathsInAConfigFile_areRelativeToIt_andOthersToTheWorkingFolder", function () {
     const paths = {
-      models: required("file", "models", text),
-      native: required("files", "calibrations", list),
-      catalogue: required("source", "models", text),
-      name: required("name", "a name", text),
+      models: required("any", "models", filePath),
+      native: required("any", "calibrations", filePaths),
+      catalogue: required("any", "models", fileOrUrl),
+      store: required("any", "a store", fileOrUrl),
+      inputs: required("any", "data", namedFolder),
+      name: required("file", "a name", text),
     };
-    const given = { models: "m.json", native: "a.json, /b.json", catalogue: "https://host/c.json", name: "n" };
+    const given = {
+      ...{ models: "m.json", native: "a.json, /b.json", catalogue: "https://host/c.json", store: "shared" },
+      ...{ inputs: "x=pictures", name: "n" },
+    };
     writeFileSync(join(folder, "config.json"), JSON.stringify(given));
     const readPaths = (...args: string[]) => {
       const command = addSettings(new Command(), paths).exitOverride();
@@ -51,8 +58,25 @@ describe("readSettings", function () {
       ...given,
       models: join(folder, "m.json"),
       native: [join(folder, "a.json"), "/b.json"],
+      store: join(folder, "shared"),
+      inputs: `x=${join(folder, "pictures")}`,
     });
     expect(readPaths("--models", "m.json")).to.have.property("models", "m.json");
+  });
+
+  it("settingsOfAllCommands_whoseHelpShowsAPath_arePaths", async function () {
+    // Imported as commands are: a module that is required and imported is there twice.
+    const { CommandTree } = await import("../../src/cli/words/commandTree.ts");
+    const { settingsOf } = await import("../../src/cli/settings.ts");
+    const { allCommands } = await import("../../src/cli/words/words.ts");
+    const tree = new CommandTree(new Output(outputMode([], {})));
+    await tree.loadAll();
+    const all = allCommands().flatMap((words) => Object.entries(settingsOf(commandAt(tree.program, words)!) ?? {}));
+    const isShown = ({ value }: { value: string | undefined }): boolean =>
+      /(^|[^a-z])(file|folder|socket|source|place)s?$/.test(value ?? "");
+    expect(all.filter(([, setting]) => isShown(setting)).length).to.be.above(30);
+    const wrong = all.filter(([, setting]) => isShown(setting) !== "place" in setting.parse);
+    expect([...new Set(wrong.map(([key]) => key))]).to.deep.equal([]);
   });
 
   it("missingSetting_namesEveryWayToSetIt", function () {

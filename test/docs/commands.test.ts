@@ -42,6 +42,34 @@ describe("commands on the pages", () => {
     expect(wrong).to.deep.equal([]);
   });
 
+  it("flagsInTheSectionOfACommand_areFlagsOfCommandsThatItNames", async () => {
+    const { stdout } = await refute(["--help", "--json"]);
+    const { commands } = JSON.parse(stdout) as { commands: { command: string; help: string }[] };
+    const helps = new Map(commands.map(({ command, help }) => [command, help]));
+    const sections = readFileSync("docs/cli.md", "utf8").split(/^(?=##? )/m);
+    const wrong = sections.flatMap((section) => {
+      const [head] = section.split("\n");
+      const helpsIn = (text: string): string[] =>
+        (text.match(/(?<=\brefute )[a-z]+(?: [a-z]+(?:\|[a-z]+)*)?/g) ?? []).flatMap((words) => {
+          const [name = "", parts = ""] = words.split(" ");
+          return [name, ...parts.split("|").map((part) => `${name} ${part}`)].flatMap((one) => helps.get(one) ?? []);
+        });
+      // Sections about all commands, or about other machines, name flags of any.
+      if (!/^## `refute /.test(head!)) return [];
+      const unknown = (text: string, flags: RegExp, own: readonly string[]): string[] =>
+        [...text.matchAll(flags)].flatMap(([, flag]) => {
+          const isKnown = own.some((help) => new RegExp(`${flag}(?![a-z0-9-])`).test(help));
+          return isKnown ? [] : [`${head}: ${flag}`];
+        });
+      // What a list begins with is a flag of the heading's commands.
+      return [
+        ...unknown(section, /`(--[a-z][a-z0-9-]*)/g, helpsIn(section)),
+        ...unknown(section, /^- `(--[a-z][a-z0-9-]*)/gm, helpsIn(head!)),
+      ];
+    });
+    expect(wrong).to.deep.equal([]);
+  });
+
   it("installs_andImports_nameThisPackage", () => {
     const { name } = JSON.parse(readFileSync("package.json", "utf8")) as { name: string };
     const files = [
@@ -54,10 +82,14 @@ describe("commands on the pages", () => {
       const installs = [...text.matchAll(/\bnpm (?:install|i|add|view) ([^\n`";#]*)/g)].flatMap(([, words]) =>
         words!.split(" ").filter((word) => /^(?:\S*\/)?refute(?![-\w]*\/)/.test(word)),
       );
+      // npx fetches what is not installed.
+      const fetched = [...text.matchAll(/\bnpx (?:-\S+ )*(refute[-\w]*) [a-z]/g)].map(([, one]) => one!);
       const packages = installs.map((word) => /refute[-a-z]*(?=[-@*]|$)/.exec(word)![0].replace(/-$/, ""));
       const imports = [...text.matchAll(/(?:from|import\() ?"(refute[-\w]*)\//g)].map(([, module]) => module!);
       const needs = [...text.matchAll(/"(refute[-\w]*)": "\d/g)].map(([, needed]) => needed!);
-      return [...packages, ...imports, ...needs].filter((one) => one !== name).map((one) => `${file}: ${one}`);
+      return [...packages, ...fetched, ...imports, ...needs]
+        .filter((one) => one !== name)
+        .map((one) => `${file}: ${one}`);
     });
     expect(wrong).to.deep.equal([]);
   });

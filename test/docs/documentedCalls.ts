@@ -9,7 +9,7 @@ export const PAGES = [
 ];
 
 /** What begins a call of the command line, as pages write it. */
-const REFUTE = /^(?:\$ )?(?:npx refute|npm run (?:--silent )?refute --|refute) (.+)$/;
+const REFUTE = /^(?:\$ )?(?:npx refute-ml|npm run (?:--silent )?refute --|refute) (.+)$/;
 
 /** A word of a call; it may have spaces within quotes. */
 const WORD = /"[^"]*"|\S+/g;

@@ -23,7 +23,9 @@ export function pruneDeclarations(folder, entries) {
     const indented = readFileSync(at, "utf8");
     // Types of contracts are long, and fit readonly types too.
     const plain = file.startsWith(ABI) ? indented.replaceAll(/readonly |(?<=[{;])\n */g, "") : indented;
-    const text = plain.replaceAll(/^ +/gm, "").replaceAll(IMPORT, (_, how, path) => {
+    // A link leads nowhere where its name is not imported: editors show the name.
+    const unlinked = plain.replaceAll(/^ +/gm, "").replaceAll(/\{@link (\S+?)\}/g, "$1");
+    const text = unlinked.replaceAll(IMPORT, (_, how, path) => {
       const target = posix.join(posix.dirname(file), `${path}.d.ts`);
       if (!kept.has(target)) waiting.push(target);
       kept.add(target);

@@ -1,4 +1,6 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
+import { dirname } from "node:path";
+import { folderProblem } from "../writable.ts";
 import { DatabaseAccessError, DatabaseFileError, DatabaseInUseError } from "./errors.ts";
 
 /** A value that a row holds. Whole numbers beyond 2^53 are kept as text. */
@@ -180,7 +182,11 @@ function explained(error: unknown, path: string, what: string): unknown {
     case NOT_A_DATABASE:
     case CORRUPT:
       return new DatabaseFileError(`${path} is not ${what} (${message}): name another file`, { cause: error });
-    default:
-      return new DatabaseAccessError(`${path}: ${what} cannot be read or written (${message})`, { cause: error });
+    default: {
+      const why = folderProblem(dirname(path)) ?? message;
+      return new DatabaseAccessError(`${path}: ${what} cannot be read or written: ${why}: name another file`, {
+        cause: error,
+      });
+    }
   }
 }

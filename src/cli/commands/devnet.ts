@@ -19,19 +19,20 @@ import { appendOption, modelFlags, modelOptions, modelSpec, seedOption, type Mod
 import { loadProgram, readModels } from "../models.ts";
 import { commandText, inputFlags, shellWord } from "../nextCommand.ts";
 import type { Line, Output } from "../output.ts";
-import { address, list, port, text, whole } from "../parse.ts";
+import { address, list, filePath, fileOrUrl, port, text, whole } from "../parse.ts";
 import { addSettings, defaulted, optional, readSettings, toggle } from "../settings.ts";
 import { untilStopped } from "../stop.ts";
+import { requireFolder } from "../folders.ts";
 
 const settings = {
   port: defaulted("port", "of the node, on 127.0.0.1; 0 takes any free one", port, 8_545),
   blockSeconds: defaulted("seconds", "between blocks", whole(1, 60), 1),
-  models: optional<string>("file", "models to serve, as for refute worker, in place of --model", text),
-  catalogue: optional<string>("source", "file or https URL of models that may be fetched for jobs", text),
+  models: optional<string>("file", "models to serve, as for refute worker, in place of --model", filePath),
+  catalogue: optional<string>("source", "file or https URL of models that may be fetched for jobs", fileOrUrl),
   text: toggle("also sell texts of a small decoder: a gateway for applications, and a worker that serves it"),
   textPort: defaulted("port", "of the gateway, on 127.0.0.1; 0 takes any free one", port, 8_800),
   liar: toggle("start a worker too that lies about the outputs"),
-  folder: defaulted("folder", "where the address file lies while the market runs", text, "deployments"),
+  folder: defaulted("folder", "where the address file lies while the market runs", filePath, "deployments"),
   fund: defaulted<Address[]>(
     "addresses",
     `accounts of your own, comma-separated, that get ${FUNDED_ETHER} ether each`,
@@ -53,6 +54,7 @@ export function devnetCommand(output: Output): Command {
     .option("--model <file>", "a model to serve; repeat for more", appendOption)
     .action(async (options: Options, command: Command) => {
       const values = readSettings(command, settings);
+      requireFolder("--folder", values.folder);
       const specs = modelSpecs(values.models, options);
       // A model that cannot be served ends the command before anything starts.
       const programs = specs.map((spec) => loadProgram(spec, output).model);
@@ -154,14 +156,14 @@ function words(
   const list = modelsFile ?? "models.json";
   const ownWorker = [
     `export REFUTE_PRIVATE_KEY=${own.key}`,
-    `refute device dongle dongle --manufacturer ${shellWord(manufacturer)}`,
-    "refute device attest --dongle dongle/dongle.sock",
-    `refute account deposit ${stake} --wrap`,
-    `refute account stake ${stake}`,
+    commandText(["device", "dongle", "dongle", "--manufacturer", manufacturer]),
+    commandText(["device", "attest", "--dongle", "dongle/dongle.sock"]),
+    commandText(["account", "deposit", stake, "--wrap"]),
+    commandText(["account", "stake", stake]),
     ...(modelsFile === undefined && specs.length > 0
       ? [`echo ${shellWord(JSON.stringify(specs.map(modelEntry)))} > ${list}`]
       : []),
-    `refute worker --models ${shellWord(list)} --dongle dongle/dongle.sock`,
+    commandText(["worker", "--models", list, "--dongle", "dongle/dongle.sock"]),
   ];
   const value = {
     ...{ ready: true, account: user.address, env, addressFile, models, next, outputsUrl },
@@ -189,7 +191,8 @@ function pageOf(
       : [
           "A worker and a watcher serve these models. Next, with your input's file (.npy, .json or .pb):",
           ...next.map((line) => `  ${line}`),
-          `The outputs of a run's items: refute result JOB --item 0 --from ${outputsUrl}, and the model with its flags`,
+          `The outputs of a run's items: ${commandText(["result", "JOB", "--item", "0", "--from", outputsUrl ?? "URL"])}, ` +
+            "and the model with its flags",
         ];
   return [
     { text: `ready: chain ${deployment.chainId} at ${url}, market ${deployment.market}`, colour: "green" },

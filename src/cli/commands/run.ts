@@ -14,6 +14,9 @@ import { shapesOf } from "../../model/onnx/inputs/readInputFile.ts";
 import { readInputs } from "../inputs.ts";
 import { addExamples } from "../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
+import { MAX_ITEMS } from "../../program/run.ts";
+import { as, whole } from "../parse.ts";
+import { runItems } from "../runItems.ts";
 import { loadModel } from "../../compiler/wraps/modelSpec.ts";
 import type { Output } from "../output.ts";
 import { compileProgress, executionProgress } from "../progress.ts";
@@ -22,7 +25,7 @@ import { table } from "../../base/text.ts";
 
 type Options = ModelOptions &
   GenerationOptions &
-  Pick<OutputOptions, "output"> & { input?: string[]; compare?: boolean; device?: string };
+  Pick<OutputOptions, "output"> & { input?: string[]; items?: number; compare?: boolean; device?: string };
 
 /** `refute run`: exact execution of a model on files. */
 export function runCommand(output: Output): Command {
@@ -30,6 +33,7 @@ export function runCommand(output: Output): Command {
     .description("execute a model exactly, and compare with plain onnxruntime if asked")
     .argument("<model>", "ONNX file")
     .option("--input <name=file>", "an input tensor: .pb (TensorProto), .npy or .json; repeat for more", appendOption)
+    .option("--items <n>", "of a run (default: as many as files are given, or 1)", as(whole(1, MAX_ITEMS), "--items"))
     .option("--compare", "show how far plain onnxruntime is off, and the first tensor that differs")
     .option("--device <device>", "cpu (the default), gpu, auto or a part of a GPU's name; the bits are the same")
     .action(async (path: string, options: Options) => {
@@ -54,6 +58,13 @@ export function runCommand(output: Output): Command {
         return generateText(spec, options, output);
       }
       requireNoGeneration(options);
+      if (spec.run !== undefined) {
+        const other = options.compare === true ? "--compare" : options.device !== undefined && "--device";
+        if (other) throw new UsageError(`${other}: a run of items is executed on the CPU: leave it out`);
+        return runItems(spec, options, output);
+      }
+      if (options.items !== undefined)
+        throw new UsageError("--items: a run also needs what connects its items, for example --batch");
       const { model, run, bound } = loadModel(spec);
       const inputs = readInputs(model, options.input ?? []);
       const compiled = compile(model, {
@@ -104,6 +115,7 @@ export function runCommand(output: Output): Command {
     generationOptions(seedOption(modelOptions(outputOption(command)))),
     "run model.onnx --input x=x.npy",
     "run model.onnx --input x=x.npy --output y=y.npy",
+    "run model.onnx --batch --input x=pictures/",
     "run model.onnx --decoder --prompt 1,2,3 --tokens 20 --temperature 0.8 --seed 7",
     'run model.onnx --decoder --tokenizer tokenizer.json --prompt "Once upon" --tokens 20',
     "run model.onnx --input x=x.json --compare",

@@ -12,7 +12,7 @@ import { amountAboveZero } from "../amount.ts";
 import { blobCostLine, blobSettings, planBlobs, requireBlobsLast, type PlannedBlobs } from "../blobs.ts";
 import { accountSettings, sessionFrom } from "../chainSettings.ts";
 import { UsageError } from "../errors.ts";
-import { warnOfLowFee } from "../feeWarning.ts";
+import { warnOfLowFee, warnOfNobody } from "../feeWarning.ts";
 import { textLines, textOf } from "../generatedText.ts";
 import { generationOptions, type GenerationOptions } from "../generationOptions.ts";
 import { addExamples } from "../globalOptions.ts";
@@ -21,7 +21,7 @@ import { loadAccount } from "../keys.ts";
 import type { Output } from "../output.ts";
 import { MAX_ITEMS } from "../../program/run.ts";
 import { seconds, webUrl, whole } from "../parse.ts";
-import { prepareJob } from "../prepareJob.ts";
+import { itemsNote, prepareJob } from "../prepareJob.ts";
 import { checkReferences, REFERRED, sourceSettings } from "../references.ts";
 import { rareSettings, rareTerms } from "../rareTerms.ts";
 import { addSettings, defaulted, inGroup, optional, readSettings, required, toggle } from "../settings.ts";
@@ -110,6 +110,7 @@ export function submitCommand(output: Output): Command {
         output,
       );
       const program = describeProgram(knownProgram(compiled));
+      if (spec.run !== undefined) output.note(itemsNote(compiled, items));
       const { shown, files } = presentationOf(program, options);
       const account = byBlobs ? await loadAccount(values) : undefined;
       const session = await sessionFrom(values, undefined, account);
@@ -140,6 +141,7 @@ export function submitCommand(output: Output): Command {
       const posting = postingGas(program, items, inputs, references);
       await requireGasFunds(session, posting, estimate, blobs);
       warnOfLowFee(output, estimate, fee);
+      await warnOfNobody(output, session, program.programRoot);
       if (blobs !== undefined) output.note(blobCostLine(blobs.costs));
       output.note(references === undefined ? PUBLIC : REFERRED);
       const { credit } = await session.vault.accountOf(session.sender.address);

@@ -9,7 +9,7 @@ import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
 import { nativeSettings, openCalibrated, requireNative } from "../nativeSettings.ts";
-import { address, list, oneOf, share, text, webUrl } from "../parse.ts";
+import { address, oneOf, filePath, filePaths, share, webUrl } from "../parse.ts";
 import { referenceSettings, referencesOf } from "../references.ts";
 import { play, playerSettings } from "../playing.ts";
 import { addSettings, defaulted, optional, readSettings } from "../settings.ts";
@@ -30,13 +30,13 @@ const settings = {
     oneOf("exact", "native"),
     "exact",
   ),
-  calibration: optional<string[]>("files", "calibrations for --check native, comma-separated", list, "none"),
+  calibration: optional<string[]>("files", "calibrations for --check native, comma-separated", filePaths, "none"),
   ...nativeSettings,
   ledger: optional<string>(
     "file",
     "of a payer (refute tickets ask): inputs of claims come from it that are not on the chain; --market is that of " +
       "the claims",
-    text,
+    filePath,
     "none",
   ),
   examClaims: optional<Address>(

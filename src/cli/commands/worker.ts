@@ -14,7 +14,7 @@ import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
 import { nativeSettings, openCalibrated, requireNative } from "../nativeSettings.ts";
-import { address, list, oneOf, port, seconds, text, whole, type Parse } from "../parse.ts";
+import { address, list, oneOf, type Parse, filePath, filePaths, port, seconds, text, whole } from "../parse.ts";
 import { referenceSettings, referencesOf } from "../references.ts";
 import { play, playerSettings, STATE_FOLDER } from "../playing.ts";
 import { addSettings, defaulted, optional, readSettings, type SettingValues } from "../settings.ts";
@@ -57,8 +57,8 @@ const settings = {
     oneOf("defend", "watch", "off"),
     "defend",
   ),
-  seals: defaulted("folder", "for what opens its seals: without it their collateral is lost", text, STATE_FOLDER),
-  dongle: optional<string>("socket", "of a dongle: it keeps the attestation from ending", text, "none"),
+  seals: defaulted("folder", "for what opens its seals: without it their collateral is lost", filePath, STATE_FOLDER),
+  dongle: optional<string>("socket", "of a dongle: it keeps the attestation from ending", filePath, "none"),
   exams: optional<Address>(
     "address",
     "the deployment's exams: it sits those of which it has the programs, with its dongle",
@@ -76,7 +76,7 @@ const settings = {
   native: optional<string[]>(
     "files",
     "calibrations, comma-separated: their programs are answered without exact execution where that is safe",
-    list,
+    filePaths,
     "none",
   ),
   nativeRequesters: optional<Address[]>(

@@ -5,6 +5,7 @@ import { readAddressFile } from "../../chain/market/readAddressFile.ts";
 import { DeployFailedError } from "./errors.ts";
 import { addressFilePath } from "./writeAddressFile.ts";
 import { writeWholeSync } from "../../base/writeWhole.ts";
+import { writeProblem } from "../../base/writable.ts";
 
 /**
  * Adds contracts deployed next to a market to the market's address file.
@@ -23,7 +24,7 @@ export function addToAddressFile(
   try {
     writeWholeSync(path, `${JSON.stringify(added, null, 2)}\n`);
   } catch (cause) {
-    throw new DeployFailedError(`the address file ${path} cannot be written (${(cause as Error).message})`, { cause });
+    throw new DeployFailedError(`the address file ${path} cannot be written: ${writeProblem(path, cause)}`, { cause });
   }
   return path;
 }

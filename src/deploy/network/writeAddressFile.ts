@@ -5,6 +5,7 @@ import type { AddressFile } from "../../chain/market/addressFile.ts";
 import { DeployFailedError } from "./errors.ts";
 import { contractsOf } from "./verifyDeployment.ts";
 import { writeWholeSync } from "../../base/writeWhole.ts";
+import { writeProblem } from "../../base/writable.ts";
 
 /** Where a deployment's address file lies in a folder. */
 export const addressFilePath = (folder: string, { chainId, market }: Pick<Deployment, "chainId" | "market">): string =>
@@ -31,7 +32,10 @@ export function writeAddressFile(folder: string, deployment: Deployment, block: 
     mkdirSync(folder, { recursive: true });
     writeWholeSync(path, `${JSON.stringify(file, null, 2)}\n`);
   } catch (cause) {
-    throw new DeployFailedError(`the address file ${path} cannot be written (${(cause as Error).message})`, { cause });
+    throw new DeployFailedError(
+      `the address file ${path} cannot be written: ${writeProblem(path, cause)}: name another folder with --folder`,
+      { cause },
+    );
   }
   return path;
 }

@@ -3,6 +3,7 @@ import { npyData, npyHeader } from "../../model/onnx/inputs/npy.ts";
 import type { Batch } from "./batch.ts";
 import { DispatchOutputError } from "./errors.ts";
 import type { DispatchStore } from "./store.ts";
+import { writeProblem } from "../../base/writable.ts";
 
 /** Where outputs go, by their numbers. */
 export type OutputFiles = ReadonlyMap<number, string>;
@@ -67,7 +68,7 @@ function guarded(path: string, action: () => void): void {
   try {
     action();
   } catch (cause) {
-    throw new DispatchOutputError(`${path} cannot be written (${(cause as Error).message}): name another file`, {
+    throw new DispatchOutputError(`${path} cannot be written: ${writeProblem(path, cause)}: name another file`, {
       cause,
     });
   }

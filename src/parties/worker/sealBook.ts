@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import type { Hex } from "viem";
 import { Database, type SqlRow } from "../../base/database/database.ts";
 import { DatabaseAccessError } from "../../base/database/errors.ts";
+import { writeProblem } from "../../base/writable.ts";
 
 /** A seal's opening: all arguments of `openSeal`, to avoid another execution. */
 type Opening = { jobId: Hex; seal: Hex; root: Hex; salt: Hex; nodes: Hex };
@@ -16,7 +17,7 @@ const CONTENT = { applicationId: 0x5266534c, what: "the openings of a worker's s
 
 const unwritable = (path: string, cause: unknown): DatabaseAccessError =>
   new DatabaseAccessError(
-    `${path}, what opens a worker's seals, cannot be written (${(cause as Error).message}): name another folder with ` +
+    `${path}, what opens a worker's seals, cannot be written: ${writeProblem(path, cause)}: name another folder with ` +
       "--seals",
     { cause },
   );

@@ -37,7 +37,7 @@ export class Example {
 
   /** Whether the audit of the model is clean. */
   audit(): boolean {
-    const args = ["refute", "model", "audit", "model/iris.onnx", "--samples", "8", "--json"];
+    const args = ["refute-ml", "model", "audit", "model/iris.onnx", "--samples", "8", "--json"];
     return (JSON.parse(runCommand("npx", args, this.at)) as { clean: boolean }).clean;
   }
 

@@ -140,7 +140,7 @@ describe("the package in projects of users", function () {
       for (const line of lines) await shell.type(line);
       const [{ REFUTE_PRIVATE_KEY: own }] = [shell.env];
       shell.env = user;
-      const submit = "npx refute submit model.onnx --input x=x.json --fee 0.05 --wait --json";
+      const submit = "npx refute-ml submit model.onnx --input x=x.json --fee 0.05 --wait --json";
       const { worker } = JSON.parse(await shell.type(submit)) as { worker: Hex };
       expect(getAddress(worker)).to.equal(privateKeyToAddress(own as Hex));
     });

@@ -9,6 +9,8 @@ import { addExamples } from "../../globalOptions.ts";
 import { accountOfKey, askHidden } from "../../keys.ts";
 import type { Output } from "../../output.ts";
 import { as, oneOf } from "../../parse.ts";
+import { writeProblem } from "../../../base/writable.ts";
+import { requirePlace } from "../../folders.ts";
 
 /** A key in the place of the file. */
 const KEY = /^(0x)?[\da-f]{64}$/i;
@@ -26,6 +28,7 @@ export function keyCommand(output: Output): Command {
       if (KEY.test(file)) throw new KeyError("this is a key, not a file: others see arguments, so use another key");
       // Before anything is asked for.
       if (existsSync(file)) throw exists(file);
+      requirePlace("FILE", file);
       const privateKey = how === "new" ? generatePrivateKey() : await givenKey();
       const { address } = accountOfKey(privateKey, "the given key");
       await writeKeystore(file, address, privateKey, await newPassword());
@@ -58,7 +61,9 @@ async function writeKeystore(file: string, address: Address, privateKey: string,
     createWholeSync(file, `${json}\n`, 0o600);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "EEXIST") throw exists(file);
-    throw new KeyError(`the keystore ${file} cannot be written (${(cause as Error).message})`, { cause });
+    throw new KeyError(`the keystore ${file} cannot be written: ${writeProblem(file, cause)}: name another file`, {
+      cause,
+    });
   }
 }
 

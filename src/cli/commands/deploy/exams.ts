@@ -10,13 +10,15 @@ import { addExamples } from "../../globalOptions.ts";
 import { loadAccount } from "../../keys.ts";
 import { missingPackage } from "../../missingPackage.ts";
 import type { Output } from "../../output.ts";
-import { text, whole } from "../../parse.ts";
+import { filePath, whole } from "../../parse.ts";
 import { addSettings, defaulted, readSettings } from "../../settings.ts";
+import { programWords } from "../../words/programWords.ts";
+import { requireFolder } from "../../folders.ts";
 
 const settings = {
   ...accountSettings,
-  zoo: defaulted("file", "its classes, odds and spacing (JSON5)", text, OWN_EXAM_PLAN),
-  folder: defaulted("folder", "where the journal goes, and the address file is", text, "deployments"),
+  zoo: defaulted("file", "its classes, odds and spacing (JSON5)", filePath, OWN_EXAM_PLAN),
+  folder: defaulted("folder", "where the journal goes, and the address file is", filePath, "deployments"),
   confirmations: defaulted("blocks", "on top of the transaction", whole(1), 5),
 };
 
@@ -27,6 +29,7 @@ export function deployExamsCommand(output: Output): Command {
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
       const { rpcUrl, chainId, market, folder, confirmations } = values;
+      requireFolder("--folder", folder);
       const plan = readExamPlan(values.zoo);
       const account = await loadAccount({ keystore: values.keystore });
       const publicClient = await connect({ rpcUrls: rpcUrl }, chainId);
@@ -43,7 +46,7 @@ export function deployExamsCommand(output: Output): Command {
       output.answer({ exams, provisioning, classes, addressFile }, [
         `exams ${exams} of ${classes.length} classes; keep the journal ${journal}`,
         "To sit them:",
-        `  refute worker --models models.json --dongle dongle/dongle.sock --exams ${exams}`,
+        `  ${programWords()} worker --models models.json --dongle dongle/dongle.sock --exams ${exams}`,
       ]);
     });
   return addExamples(

@@ -9,7 +9,7 @@ import { UsageError } from "../../errors.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { loadAccount } from "../../keys.ts";
 import type { Output } from "../../output.ts";
-import { address, oneOf, seconds, text, unfit, whole, type Parse } from "../../parse.ts";
+import { address, oneOf, type Parse, filePath, seconds, unfit, whole } from "../../parse.ts";
 import {
   NETWORK_KINDS,
   parametersOfKind,
@@ -21,6 +21,7 @@ import { checkNetwork } from "../../../deploy/network/networkChecks.ts";
 import { verifyDeployment } from "../../../deploy/network/verifyDeployment.ts";
 import { writeAddressFile } from "../../../deploy/network/writeAddressFile.ts";
 import { addSettings, defaulted, optional, readSettings, required, toggle } from "../../settings.ts";
+import { requireFolder } from "../../folders.ts";
 
 /** Ids of manufacturers, with commas between them. */
 const manufacturerIds: Parse<Hex[]> = (given, name) =>
@@ -37,7 +38,7 @@ const settings = {
     `take the parameters of ${NETWORK_KINDS.join(", ")}`,
     oneOf(...NETWORK_KINDS),
   ),
-  parameters: optional<string>("file", "a parameter file in place of a kind (JSON5)", text),
+  parameters: optional<string>("file", "a parameter file in place of a kind (JSON5)", filePath),
   asset: required("address", "the stake asset: the network's wrapped native token", address),
   manufacturers: required<Hex[]>("ids", "manufacturers whose devices count, fixed for good", manufacturerIds),
   gridBlocks: defaulted(
@@ -48,7 +49,7 @@ const settings = {
   ),
   reportLifetime: defaulted("seconds", "how long a device's report holds", seconds(1), DEFAULT_REPORT_LIFETIME),
   verifier: optional<Address>("address", "a step verifier that is there already", address, "one is deployed"),
-  folder: defaulted("folder", "where the address file and the journal go", text, "deployments"),
+  folder: defaulted("folder", "where the address file and the journal go", filePath, "deployments"),
   confirmations: defaulted("blocks", "on top of a transaction before the next one", whole(1), 5),
   checkOnly: toggle("check the network, the parameters and the account, and send nothing"),
   rpcUrl,
@@ -63,6 +64,7 @@ export function deployCommand(output: Output): Command {
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
       const { asset, manufacturers, verifier, gridBlocks, reportLifetime, folder, confirmations } = values;
+      if (!values.checkOnly) requireFolder("--folder", folder);
       const source = parametersPath(values);
       const parameters = readParameters(source);
       const account = await loadAccount(values);

@@ -8,12 +8,14 @@ import { addExamples } from "../../globalOptions.ts";
 import { loadAccount } from "../../keys.ts";
 import { missingPackage } from "../../missingPackage.ts";
 import type { Output } from "../../output.ts";
-import { text, whole } from "../../parse.ts";
+import { filePath, whole } from "../../parse.ts";
 import { addSettings, defaulted, readSettings } from "../../settings.ts";
+import { programWords } from "../../words/programWords.ts";
+import { requireFolder } from "../../folders.ts";
 
 const settings = {
   ...accountSettings,
-  folder: defaulted("folder", "where the journal goes, and the address file is", text, "deployments"),
+  folder: defaulted("folder", "where the journal goes, and the address file is", filePath, "deployments"),
   confirmations: defaulted("blocks", "on top of the transaction", whole(1), 5),
 };
 
@@ -24,6 +26,7 @@ export function deployPanelCommand(output: Output): Command {
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
       const { rpcUrl, chainId, market, folder, confirmations } = values;
+      requireFolder("--folder", folder);
       const account = await loadAccount(values);
       const publicClient = await connect({ rpcUrls: rpcUrl }, chainId);
       const deployment = await readDeployment(publicClient, market);
@@ -37,7 +40,7 @@ export function deployPanelCommand(output: Output): Command {
       output.answer({ panel, market, addressFile }, [
         `panels ${panel}; keep the journal ${journal}`,
         "To ask several workers:",
-        `  refute panel post model.onnx --input x=x.npy --seats 3 --fee 0.05 --panel ${panel} --wait`,
+        `  ${programWords()} panel post model.onnx --input x=x.npy --seats 3 --fee 0.05 --panel ${panel} --wait`,
       ]);
     });
   return addExamples(addSettings(command, settings), "deploy panel --keystore key.json");

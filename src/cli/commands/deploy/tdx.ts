@@ -13,23 +13,25 @@ import { addExamples } from "../../globalOptions.ts";
 import { loadAccount } from "../../keys.ts";
 import { missingPackage } from "../../missingPackage.ts";
 import type { Output } from "../../output.ts";
-import { seconds, text, whole } from "../../parse.ts";
+import { filePath, seconds, whole } from "../../parse.ts";
 import { addSettings, defaulted, optional, readSettings } from "../../settings.ts";
+import { programWords } from "../../words/programWords.ts";
 import type { TdxRoot } from "../../../deploy/network/deployContracts.ts";
+import { requireFolder } from "../../folders.ts";
 
 /** The most bytes of a certificate's file: Intel's root has 659. */
 const MAX_CERTIFICATE_BYTES = 2 ** 16;
 
 const { rpcUrl, chainId } = chainSettings;
 const settings = {
-  root: optional<string>("file", "certificate of another root, in PEM or DER: for tests", text, "Intel's"),
+  root: optional<string>("file", "certificate of another root, in PEM or DER: for tests", filePath, "Intel's"),
   grace: defaulted(
     "seconds",
     "how long a lower number of Intel's documents counts after a higher one was first brought",
     seconds(0),
     DEFAULT_TDX_GRACE,
   ),
-  folder: defaulted("folder", "where the journal goes", text, "deployments"),
+  folder: defaulted("folder", "where the journal goes", filePath, "deployments"),
   confirmations: defaulted("blocks", "on top of a transaction before the next one", whole(1), 5),
   rpcUrl,
   chainId,
@@ -43,6 +45,7 @@ export function deployTdxCommand(output: Output): Command {
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
       const { folder, confirmations, grace } = values;
+      requireFolder("--folder", folder);
       const root = values.root === undefined ? undefined : readRoot(values.root);
       const account = await loadAccount(values);
       const publicClient = await connect({ rpcUrls: values.rpcUrl }, values.chainId);
@@ -61,10 +64,10 @@ export function deployTdxCommand(output: Output): Command {
       output.answer({ verifier, manufacturer, authorities: authorities.length }, [
         `verifier ${verifier}; keep the journal ${journal}`,
         "To have a market take such machines, name it among its manufacturers:",
-        `  refute deploy --manufacturers ${manufacturer} ...`,
+        `  ${programWords()} deploy --manufacturers ${manufacturer} ...`,
         "Then bring what Intel signs, and attest in a trust domain:",
-        `  refute tdx bring collateral.json --verifier ${verifier}`,
-        `  refute device attest --tdx ${verifier}`,
+        `  ${programWords()} tdx bring collateral.json --verifier ${verifier}`,
+        `  ${programWords()} device attest --tdx ${verifier}`,
       ]);
     });
   return addExamples(

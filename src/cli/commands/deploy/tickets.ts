@@ -9,13 +9,14 @@ import { addExamples } from "../../globalOptions.ts";
 import { loadAccount } from "../../keys.ts";
 import { missingPackage } from "../../missingPackage.ts";
 import type { Output } from "../../output.ts";
-import { address, text, whole } from "../../parse.ts";
+import { address, filePath, whole } from "../../parse.ts";
 import { addSettings, defaulted, optional, readSettings } from "../../settings.ts";
+import { requireFolder } from "../../folders.ts";
 
 const settings = {
   ...accountSettings,
   exams: optional<Address>("address", "exams of the market: their wrong roots can be challenged", address, "none"),
-  folder: defaulted("folder", "where the journal goes, and the address file is", text, "deployments"),
+  folder: defaulted("folder", "where the journal goes, and the address file is", filePath, "deployments"),
   confirmations: defaulted("blocks", "on top of a transaction before the next one", whole(1), 5),
 };
 
@@ -26,6 +27,7 @@ export function deployTicketsCommand(output: Output): Command {
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
       const { rpcUrl, chainId, market, folder, confirmations, exams } = values;
+      requireFolder("--folder", folder);
       const account = await loadAccount(values);
       const publicClient = await connect({ rpcUrls: rpcUrl }, chainId);
       const deployment = await readDeployment(publicClient, market);

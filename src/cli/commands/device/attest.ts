@@ -16,20 +16,20 @@ import { UsageError } from "../../errors.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { identificationLines } from "./identificationText.ts";
 import type { Output } from "../../output.ts";
-import { address, text } from "../../parse.ts";
+import { address, filePath, text } from "../../parse.ts";
 import { addSettings, defaulted, optional, readSettings, type SettingValues } from "../../settings.ts";
 import { table } from "../../../base/text.ts";
 
 const settings = {
   ...accountSettings,
-  dongle: optional<string>("socket", "of a dongle, which refute device dongle prints", text, "none"),
-  device: optional<string>("folder", "of refute device stand-in, in place of a dongle", text, "none"),
+  dongle: optional<string>("socket", "of a dongle, which refute device dongle prints", filePath, "none"),
+  device: optional<string>("folder", "of refute device stand-in, in place of a dongle", filePath, "none"),
   tdx: optional<Address>(
     "address",
     "of a verifier: this machine, a trust domain of Intel TDX, attests itself",
     address,
   ),
-  tsm: defaulted("folder", "where the kernel gives a trust domain its quotes", text, TSM_FOLDER),
+  tsm: defaulted("folder", "where the kernel gives a trust domain its quotes", filePath, TSM_FOLDER),
 };
 
 /** `refute device attest`: a report on this machine, signed by the worker's device. */

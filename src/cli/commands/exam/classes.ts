@@ -5,7 +5,7 @@ import { chainSettings, readerFrom } from "../../chainSettings.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { loadProgram, readModels } from "../../models.ts";
 import type { Output } from "../../output.ts";
-import { address, text } from "../../parse.ts";
+import { address, filePath, text } from "../../parse.ts";
 import { addSettings, optional, readSettings, required } from "../../settings.ts";
 import { table } from "../../../base/text.ts";
 
@@ -13,7 +13,7 @@ const settings = {
   ...chainSettings,
   exams: required<Address>("address", "the deployment's exams", address),
   account: optional<Address>("address", "the worker whose classes are shown", address, "none"),
-  models: optional<string>("file", "models file: which of the classes this machine can sit", text, "none"),
+  models: optional<string>("file", "models file: which of the classes this machine can sit", filePath, "none"),
 };
 
 /**

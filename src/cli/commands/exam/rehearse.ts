@@ -7,7 +7,7 @@ import { chainSettings, readerFrom } from "../../chainSettings.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { loadProgram, readModels } from "../../models.ts";
 import type { Output } from "../../output.ts";
-import { address, text } from "../../parse.ts";
+import { address, filePath, text } from "../../parse.ts";
 import { addSettings, readSettings, required } from "../../settings.ts";
 import { table } from "../../../base/text.ts";
 
@@ -19,7 +19,7 @@ const MAX_SHARE = 0.75;
 const settings = {
   ...chainSettings,
   exams: required<Address>("address", "the deployment's exams", address),
-  models: required("file", "models file", text),
+  models: required("file", "models file", filePath),
 };
 
 /** `refute exam rehearse`: what this machine would pass. */

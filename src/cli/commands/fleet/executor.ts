@@ -15,10 +15,11 @@ import { addExamples } from "../../globalOptions.ts";
 import { readModels } from "../../models.ts";
 import { Monitor } from "../../monitor.ts";
 import type { Output } from "../../output.ts";
-import { seconds, text, unfit, whole, type Parse } from "../../parse.ts";
+import { type Parse, fileOrUrl, seconds, unfit, whole } from "../../parse.ts";
 import { playerSettings, requireFile } from "../../playing.ts";
 import { addSettings, defaulted, readSettings, required, type SettingValues } from "../../settings.ts";
 import { untilStopped } from "../../stop.ts";
+import { cacheProblem } from "../../folders.ts";
 
 const { models, cache, monitorPort, logLevel, untriedPlatform } = playerSettings;
 
@@ -30,7 +31,7 @@ const executorName: Parse<string> = (given, name) => {
 
 const settings = {
   queue: required<string>("url", "server of Redis or Valkey; password: REFUTE_QUEUE_PASSWORD", queueUrl),
-  store: required<string>("place", "folder that all machines share, or s3://bucket/prefix", text),
+  store: required<string>("place", "folder that all machines share, or s3://bucket/prefix", fileOrUrl),
   models,
   name: defaulted("name", "of this executor, no other's", executorName, hostname(), "that of the machine"),
   threads: defaulted("n", "tasks at a time, each on a thread", whole(1), maxThreads(), "one for each processor, to 8"),
@@ -69,6 +70,8 @@ export function executorCommand(output: Output): Command {
 async function executeUntil(signal: AbortSignal, values: SettingValues<typeof settings>, log: Logger): Promise<void> {
   const specs = readModels(values.models);
   for (const { path } of specs) requireFile(path);
+  const uncached = cacheProblem(values.cache);
+  if (uncached !== undefined) log.warn(uncached);
   const store = openStore(values.store);
   const ended = new AbortController();
   const both = AbortSignal.any([signal, ended.signal]);

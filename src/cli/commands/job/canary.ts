@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { randomInt } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { Hex } from "viem";
 import { setTimeout as sleep } from "node:timers/promises";
 import { knownProgram } from "../../../dispute/run/execution.ts";
 import { describeProgram } from "../../../parties/requester/describeProgram.ts";
@@ -10,15 +11,18 @@ import { checkJob, minWindow, usualClaimSeconds } from "../../../parties/request
 import { amountAboveZero, amountText } from "../../amount.ts";
 import { accountSettings, sessionFrom } from "../../chainSettings.ts";
 import { UsageError } from "../../errors.ts";
+import { warnOfNobody } from "../../feeWarning.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { modelOptions, modelSpec, type ModelOptions } from "../../modelOptions.ts";
-import { loadModel } from "../../../compiler/wraps/modelSpec.ts";
+import { loadModel, type ModelSpec } from "../../../compiler/wraps/modelSpec.ts";
+import type { CompiledModel } from "../../../program/compiled.ts";
 import type { Model } from "../../../model/onnx/model.ts";
 import { nameAndRest } from "../../inputs.ts";
 import { moneyOf } from "../../money.ts";
 import type { Output } from "../../output.ts";
-import { positive, text } from "../../parse.ts";
-import { prepareJob } from "../../prepareJob.ts";
+import { namedFolder, positive } from "../../parse.ts";
+import { jobBytes, readJobInputs, shapesOfJob } from "../../jobInputs.ts";
+import { prepareBatch, prepareJob } from "../../prepareJob.ts";
 import { logOutage } from "../../waiting.ts";
 import { addSettings, defaulted, readSettings, required } from "../../settings.ts";
 
@@ -28,7 +32,7 @@ const settings = {
   ...accountSettings,
   fee: required("amount", "fee of a job, in whole units of the stake asset, or with a unit", amountAboveZero),
   purse: required("amount", "fees of all jobs together, at most", amountAboveZero),
-  inputs: required("input=folder", "an input, and the folder of real data that it is drawn from", text),
+  inputs: required("input=folder", "an input, and the folder of real data that it is drawn from", namedFolder),
   perDay: defaulted("n", "jobs a day, on average", positive, 4),
 };
 
@@ -44,7 +48,10 @@ export function canaryCommand(output: Output): Command {
       const { fee, purse, perDay } = values;
       const spec = modelSpec(path, options);
       const { input, files } = filesOf(loadModel(spec).model, values.inputs);
+      // A file that is no input ends the command before anything is paid.
+      const programRoots = readAll(spec, input, files, output);
       const session = await sessionFrom(values);
+      for (const programRoot of programRoots) await warnOfNobody(output, session, programRoot);
       const jobs: string[] = [];
       const draw = new CanaryDraw(files);
       const prepare = (file: string) => prepareJob(spec, { input: [`${input}=${file}`] }, output);
@@ -92,6 +99,20 @@ function filesOf(model: Model, given: string): { input: string; files: string[] 
   }
   if (names.length === 0) throw new UsageError(`--inputs ${given}: the folder is empty`);
   return { input, files: names.sort().map((name) => join(folder, name)) };
+}
+
+/** Reads each file as it will be posted. @returns the programs of the files' shapes @throws UsageError, InputFileError */
+function readAll(spec: ModelSpec, input: string, files: readonly string[], output: Output): Hex[] {
+  const { model, run, training } = loadModel(spec);
+  const programs = new Map<string, CompiledModel>();
+  for (const file of files) {
+    const given = readJobInputs(model, run, [`${input}=${file}`]);
+    const key = JSON.stringify(shapesOfJob(given));
+    const known = programs.get(key);
+    if (known !== undefined) jobBytes(given, { run, training }, known.inputs);
+    else programs.set(key, prepareBatch(spec, { input: [`${input}=${file}`] }, output).compiled);
+  }
+  return [...programs.values()].map(({ programRoot }) => programRoot);
 }
 
 /** Draws are made of so many. */

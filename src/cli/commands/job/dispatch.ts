@@ -16,11 +16,12 @@ import { amountAboveZero, amountText, timeText } from "../../amount.ts";
 import { accountSettings, sessionFrom } from "../../chainSettings.ts";
 import { outputFiles } from "../../decoded.ts";
 import { InterruptedError, UsageError } from "../../errors.ts";
+import { warnOfNobody } from "../../feeWarning.ts";
 import { alwaysShow } from "../../words/helpGroups.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../../modelOptions.ts";
 import type { Output } from "../../output.ts";
-import { as, positive, seconds, share, text, webUrl, whole } from "../../parse.ts";
+import { as, filePath, positive, seconds, share, text, webUrl, whole } from "../../parse.ts";
 import { prepareBatch } from "../../prepareJob.ts";
 import { addSettings, defaulted, optional, readSettings, required, toggle } from "../../settings.ts";
 import { untilStopped } from "../../stop.ts";
@@ -44,7 +45,7 @@ const settings = {
     "twice --fee",
   ),
   budget: required("amount", "for all fees together", amountAboveZero),
-  state: required("file", "where it is kept what is done; the same command with the same file goes on", text),
+  state: required("file", "where it is kept what is done; the same command with the same file goes on", filePath),
   openJobs: defaulted("n", "jobs that are open at a time", whole(1, 10_000), 16),
   attempts: defaulted("n", "jobs of one part, at most", whole(1, 1_000), 5),
   check: defaulted("share", "of claims that are checked by executing here, drawn once a claim is there", share, 0.05),
@@ -149,6 +150,7 @@ async function run(
   const job = { items: largest.items, fee, window, claimSeconds, answer };
   await checkJob(session, description, largest.inputs, { ...job, deadline: timestamp + BigInt(deadlineSeconds) });
   await warnOfLowFee(output, session, batch, values);
+  await warnOfNobody(output, session, description.programRoot);
   const { chainId, market } = session.deployment;
   const store = await DispatchStore.open(state, {
     batch: batch.id,

@@ -14,6 +14,8 @@ import type { Output } from "../../output.ts";
 import { as, whole } from "../../parse.ts";
 import { prepareJob } from "../../prepareJob.ts";
 import { writeWholeSync } from "../../../base/writeWhole.ts";
+import { writeProblem } from "../../../base/writable.ts";
+import { requirePlace } from "../../folders.ts";
 
 type Options = ModelOptions & GenerationOptions & { input?: string[]; items?: number; firstItem?: number; out: string };
 
@@ -27,6 +29,7 @@ export function packCommand(output: Output): Command {
     .option("--items <n>", "items of a run", as(whole(1, MAX_ITEMS), "--items"))
     .option("--first-item <n>", "where the index begins", as(whole(0, 2 ** 32 - 1), "--first-item"))
     .action(async (path: string, options: Options) => {
+      requirePlace("--out", options.out);
       const { compiled, inputs, items } = await prepareJob(modelSpec(path, options), options, output);
       const program = describeProgram(knownProgram(compiled));
       const file = packInputs(program, inputs, items);
@@ -35,7 +38,9 @@ export function packCommand(output: Output): Command {
       try {
         writeWholeSync(out, file);
       } catch (cause) {
-        throw new UsageError(`--out ${out} cannot be written: ${(cause as Error).message}`, { cause });
+        throw new UsageError(`--out ${out}: cannot be written: ${writeProblem(out, cause)}: name another file`, {
+          cause,
+        });
       }
       const value = {
         file: out,

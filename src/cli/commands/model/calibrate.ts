@@ -17,6 +17,8 @@ import { as, text, webUrl, whole } from "../../parse.ts";
 import { compileProgress } from "../../progress.ts";
 import { parseRange } from "./ranges.ts";
 import { writeWholeSync } from "../../../base/writeWhole.ts";
+import { writeProblem } from "../../../base/writable.ts";
+import { requirePlace } from "../../folders.ts";
 
 /** More inputs than these take days. */
 const MAX_INPUTS = 1_000_000;
@@ -60,6 +62,7 @@ export function calibrateCommand(output: Output): Command {
     .action(async (path: string, options: Options, command: Command) => {
       if (options.nativeUrl !== undefined && command.getOptionValueSource("threads") === "cli")
         throw new UsageError("--threads is of onnxruntime here: a runtime at --native-url has its own");
+      requirePlace("--out", options.out);
       const spec = modelSpec(path, options);
       if (spec.drawn !== undefined)
         throw new UsageError("--drawn: a program that draws its inputs is not executed natively");
@@ -117,7 +120,7 @@ function writing(out: string, action: () => void): void {
   try {
     action();
   } catch (cause) {
-    throw new UsageError(`--out ${out}: cannot be written (${(cause as Error).message}): name another file`, { cause });
+    throw new UsageError(`--out ${out}: cannot be written: ${writeProblem(out, cause)}: name another file`, { cause });
   }
 }
 

@@ -12,6 +12,8 @@ import { as, whole } from "../../parse.ts";
 import { alwaysShow } from "../../words/helpGroups.ts";
 import { prepareJob } from "../../prepareJob.ts";
 import { writeWholeSync } from "../../../base/writeWhole.ts";
+import { writeProblem } from "../../../base/writable.ts";
+import { requirePlace } from "../../folders.ts";
 
 type Options = ModelOptions & { input?: string[]; labels?: string[]; items?: number; out?: string };
 
@@ -27,6 +29,8 @@ export function trainCommand(output: Output): Command {
     .action(async (path: string, options: Options) => {
       const spec = modelSpec(path, options);
       if (spec.train === undefined) throw new UsageError("training makes a loss small: give --loss crossEntropy");
+      const { out } = options;
+      if (out !== undefined) requirePlace("--out", out);
       const labels = (options.labels ?? []).map((file) => `${TRAINING.labels}=${file}`);
       const input = [...(options.input ?? []), ...labels];
       const { compiled, inputs, items, training } = await prepareJob(spec, { input, items: options.items }, output);
@@ -41,13 +45,9 @@ export function trainCommand(output: Output): Command {
         weights = outputOf(TRAINING.next(TRAINING.weights));
       }
       const milliseconds = Math.round(performance.now() - start);
-      if (options.out !== undefined)
-        writeWholeSync(
-          options.out,
-          replaceInitializers(readRegularFile(path), weightsByName(weights!, training!.parts)),
-        );
+      if (out !== undefined) writeModel(out, path, weightsByName(weights!, training!.parts));
       output.answer(
-        { programRoot, milliseconds, losses, ...(options.out !== undefined && { file: options.out }) },
+        { programRoot, milliseconds, losses, ...(out !== undefined && { file: out }) },
         `${items} updates, ${program.steps.length} steps, in ${milliseconds} ms, loss ${losses.at(-1)!.toPrecision(6)}`,
       );
     });
@@ -56,4 +56,14 @@ export function trainCommand(output: Output): Command {
     "model train model.onnx --loss crossEntropy --optimiser adam --input x=batches/ --labels labels/ " +
       "--input rates=r.json",
   );
+}
+
+/** @throws UsageError if the file cannot be written */
+function writeModel(out: string, path: string, weights: ReturnType<typeof weightsByName>): void {
+  const model = replaceInitializers(readRegularFile(path), weights);
+  try {
+    writeWholeSync(out, model);
+  } catch (cause) {
+    throw new UsageError(`--out ${out}: cannot be written: ${writeProblem(out, cause)}: name another file`, { cause });
+  }
 }

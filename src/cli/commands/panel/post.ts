@@ -19,7 +19,7 @@ import { MAX_SEAL_SECONDS } from "../../../parties/worker/jobPolicy.ts";
 import { amountAboveZero, timeText } from "../../amount.ts";
 import { accountSettings, sessionFrom } from "../../chainSettings.ts";
 import { UsageError } from "../../errors.ts";
-import { warnOfLowFee } from "../../feeWarning.ts";
+import { warnOfLowFee, warnOfNobody } from "../../feeWarning.ts";
 import { generationOptions, type GenerationOptions } from "../../generationOptions.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../../modelOptions.ts";
@@ -103,6 +103,7 @@ export function postCommand(output: Output): Command {
       const { openFrom } = times;
       const sealed = { items, answer, maxOutputBytes: 0, rare: { collateral, openFrom } };
       warnOfLowFee(output, await estimateFee(session, program, sealed), fee);
+      await warnOfNobody(output, session, program.programRoot);
       if (BigInt(openFrom) > timestamp + BigInt(MAX_SEAL_SECONDS))
         output.note(
           `workers that do not say otherwise take no seat that opens more than ${MAX_SEAL_SECONDS / 3_600} h after ` +

@@ -7,7 +7,7 @@ import { UsageError } from "../../errors.ts";
 import { addExamples } from "../../globalOptions.ts";
 import type { Output } from "../../output.ts";
 import { answerPanel, followOnTerminal, followSettings, panelSetting } from "./panels.ts";
-import { as, jobId, text } from "../../parse.ts";
+import { as, jobId, filePath } from "../../parse.ts";
 import { loadProgram, readModels } from "../../models.ts";
 import { addSettings, optional, readSettings, toggle } from "../../settings.ts";
 
@@ -18,7 +18,7 @@ const settings = {
   models: optional<string>(
     "file",
     "JSON array of {path, shapes, uint8}: if seats differ, their question is executed here and the wrong ones disputed",
-    text,
+    filePath,
     "seats that differ are not judged, and not made final",
   ),
   wait: toggle("follow the panel to its end, and make the moves that lead there: anybody may, and this takes a key"),

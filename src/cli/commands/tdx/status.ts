@@ -10,14 +10,14 @@ import { timeText } from "../../amount.ts";
 import { chainSettings, readerFrom } from "../../chainSettings.ts";
 import { addExamples } from "../../globalOptions.ts";
 import type { Output } from "../../output.ts";
-import { address, text } from "../../parse.ts";
+import { address, filePath, text } from "../../parse.ts";
 import { addSettings, optional, readSettings, required } from "../../settings.ts";
 import { readFile } from "./readFile.ts";
 
 const settings = {
   ...chainSettings,
   verifier: required<Address>("address", "the verifier of quotes of Intel TDX", address),
-  quote: optional<string>("file", "a quote of the platform", text, "one of this machine"),
+  quote: optional<string>("file", "a quote of the platform", filePath, "one of this machine"),
 };
 
 /** `refute tdx status`: shows the data missing for a platform's quotes, and until when the rest counts. */

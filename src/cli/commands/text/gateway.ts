@@ -17,7 +17,7 @@ import { UsageError } from "../../errors.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { loadAccount } from "../../keys.ts";
 import type { Output } from "../../output.ts";
-import { address, oneOf, port, text, whole, type Parse } from "../../parse.ts";
+import { address, oneOf, type Parse, filePath, port, text, whole } from "../../parse.ts";
 import { play, playerSettings } from "../../playing.ts";
 import { addSettings, defaulted, optional, readSettings, required } from "../../settings.ts";
 import { openText, readTexts } from "../../texts.ts";
@@ -37,10 +37,10 @@ const shareFromZero: Parse<number> = (given, name) => {
 const settings = {
   ...playerSettings,
   tickets: required<Address>("address", "the contract of the tickets; --market is that of its claims", address),
-  texts: required<string>("file", "JSON array of {name, model, tokenizer, config, template, workers}", text),
-  ledger: required<string>("file", "what workers promised and what this account signed: keep it", text),
-  sold: required<string>("file", "what was sold, with receipts and spent budgets: keep it", text),
-  keys: optional<string>("file", "API keys, made with refute text key", text, "whoever reaches it may ask"),
+  texts: required<string>("file", "JSON array of {name, model, tokenizer, config, template, workers}", filePath),
+  ledger: required<string>("file", "what workers promised and what this account signed: keep it", filePath),
+  sold: required<string>("file", "what was sold, with receipts and spent budgets: keep it", filePath),
+  keys: optional<string>("file", "API keys, made with refute text key", filePath, "whoever reaches it may ask"),
   face: required<bigint>("amount", "most face of a ticket, in whole units of the stake asset", amountAboveZero),
   oneIn: defaulted("n", "a ticket may win once in so many times, and not more often", whole(1), 100),
   block: defaulted("tokens", "that are bought at once, each block with a claim and a ticket", whole(16, 64), 32),

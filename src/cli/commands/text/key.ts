@@ -4,11 +4,12 @@ import { addKey } from "../../../parties/gateway/apiKeys.ts";
 import { amountAboveZero } from "../../amount.ts";
 import { addExamples } from "../../globalOptions.ts";
 import type { Output } from "../../output.ts";
-import { text, whole } from "../../parse.ts";
+import { filePath, text, whole } from "../../parse.ts";
 import { addSettings, optional, readSettings, required } from "../../settings.ts";
+import { requirePlace } from "../../folders.ts";
 
 const settings = {
-  keys: required<string>("file", "where its hash goes; it is made if it is missing", text),
+  keys: required<string>("file", "where its hash goes; it is made if it is missing", filePath),
   budget: optional<bigint>("amount", "what it may spend in all, in whole units of the stake asset", amountAboveZero),
   perMinute: optional<number>("n", "requests a minute", whole(1), "no limit"),
 };
@@ -20,6 +21,7 @@ export function keyCommand(output: Output): Command {
     .argument("<name>", "whose it is, for logs")
     .action((name: string, _options: unknown, command: Command) => {
       const { keys, budget, perMinute } = readSettings(command, settings);
+      requirePlace("--keys", keys);
       const key = addKey(keys, {
         name,
         ...(budget !== undefined && { budget: formatEther(budget) }),

@@ -26,16 +26,16 @@ import { addExamples } from "../../globalOptions.ts";
 import { loadAccount } from "../../keys.ts";
 import { loadProgram } from "../../models.ts";
 import type { Output } from "../../output.ts";
-import { address, text } from "../../parse.ts";
+import { address, filePath, text } from "../../parse.ts";
 import { addSettings, optional, readJson, readSettings, required } from "../../settings.ts";
 import { readTexts } from "../../texts.ts";
 
 const settings = {
   ...accountSettings,
   tickets: required<Address>("address", "the contract of the tickets; --market is that of its claims", address),
-  models: required<string>("file", "the models, as for refute text gateway", text),
-  texts: required<string>("file", "their names and tokenizers, as for refute text gateway", text),
-  request: optional<string>("file", "the body that was sent, JSON", text, '"request" of the receipt\'s file'),
+  models: required<string>("file", "the models, as for refute text gateway", filePath),
+  texts: required<string>("file", "their names and tokenizers, as for refute text gateway", filePath),
+  request: optional<string>("file", "the body that was sent, JSON", filePath, '"request" of the receipt\'s file'),
 };
 
 /** Pause between rounds and looks, milliseconds. */

@@ -23,16 +23,18 @@ import { addExamples } from "../../globalOptions.ts";
 import { loadAccount } from "../../keys.ts";
 import { appendOption, modelOptions, modelSpec, type ModelOptions } from "../../modelOptions.ts";
 import type { Output } from "../../output.ts";
-import { address, text, whole } from "../../parse.ts";
+import { address, filePath, text, whole } from "../../parse.ts";
 import { prepareJob } from "../../prepareJob.ts";
 import { addSettings, defaulted, optional, readSettings, required, toggle } from "../../settings.ts";
 import { writeWholeSync } from "../../../base/writeWhole.ts";
+import { writeProblem } from "../../../base/writable.ts";
+import { requireFolder } from "../../folders.ts";
 
 const settings = {
   ...accountSettings,
   tickets: required<Address>("address", "the contract of the tickets; --market is that of its claims", address),
   url: required<string>("url", "the worker's endpoint", text),
-  ledger: required<string>("file", "what was promised and what this account signed: keep it", text),
+  ledger: required<string>("file", "what was promised and what this account signed: keep it", filePath),
   face: required<bigint>("amount", "most face of a ticket, in whole units of the stake asset", amountAboveZero),
   oneIn: defaulted("n", "a ticket may win once in so many times, and not more often", whole(1), 100),
   items: optional<number>("n", "items of a run", whole(1, MAX_ITEMS), "as many as files are given, or 1"),
@@ -43,7 +45,7 @@ const settings = {
   out: optional<string>(
     "folder",
     "outputs of each item of an unchained run, written before it is paid: OUTPUT-ITEM.bin",
-    text,
+    filePath,
     "none",
   ),
 };
@@ -58,7 +60,8 @@ export function askCommand(output: Output): Command {
     .option("--input <name=file>", "an input, as refute submit takes it; repeat for more", appendOption)
     .action(async (path: string, options: Options, command: Command) => {
       const values = readSettings(command, settings);
-      const { firstItem, unchained } = values;
+      const { firstItem, unchained, out } = values;
+      if (out !== undefined) requireFolder("--out", out);
       // In an unchained run the payer draws the seed for each item's noise, unless the payer gives one seed for all.
       const drawnInputs: readonly string[] = unchained && !isGiven(options, NOISE.seed) ? [NOISE.seed] : [];
       const prepared = await prepareJob(
@@ -95,7 +98,7 @@ export function askCommand(output: Output): Command {
         const answers: UnchainedItem[] = [];
         const progress = output.progress("item");
         const look = async (item: UnchainedItem, isDrawn: boolean): Promise<void> => {
-          if (values.out !== undefined) writeItem(values.out, program, item);
+          if (out !== undefined) writeItem(out, program, item);
           if (isDrawn) await judgeAnswer(judging, item.answered.digest, item.inputs);
         };
         for await (const item of unchainedRun({ payer, program, inputs, seeds, draw, look })) {
@@ -124,7 +127,10 @@ function writeItem(folder: string, { model }: KnownProgram, { item, answered }: 
     for (const [k, bytes] of answered.outputs.entries())
       writeWholeSync(join(folder, `${encodeURIComponent(model.outputs[k]!.name)}-${item}.bin`), bytes);
   } catch (cause) {
-    throw new UsageError(`--out ${folder}: cannot be written (${(cause as Error).message})`, { cause });
+    throw new UsageError(
+      `--out ${folder}: cannot be written: ${writeProblem(join(folder, "0"), cause)}: name another folder`,
+      { cause },
+    );
   }
 }
 

@@ -13,7 +13,7 @@ import { amountAboveZero } from "../../amount.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { loadAccount } from "../../keys.ts";
 import type { Output } from "../../output.ts";
-import { address, port, text, whole } from "../../parse.ts";
+import { address, filePath, port, text, whole } from "../../parse.ts";
 import { play, playerSettings } from "../../playing.ts";
 import { addSettings, defaulted, readSettings, required } from "../../settings.ts";
 
@@ -25,7 +25,7 @@ const settings = {
   ledger: required<string>(
     "file",
     "what this worker signs and is owed: money is in it, never restore an old copy",
-    text,
+    filePath,
   ),
   face: required<bigint>("amount", "least face of a ticket, in whole units of the stake asset", amountAboveZero),
   oneIn: defaulted("n", "a ticket may win as rarely as once in so many times", whole(1), 100),
