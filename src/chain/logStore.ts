@@ -69,12 +69,16 @@ function rangesOf(events: readonly { blockNumber: bigint }[]): BlockRange[] {
  *
  * A sync over a few new blocks asks for at most four blocks, more if new logs arrive. The sync makes two requests for
  * logs if the node takes 65 blocks or more in one request. With a limit of 10 blocks the sync makes eight: seven for
- * the overlap, one for the new blocks again.
+ * the overlap, one for the new blocks again. Nodes lag by time, so a store may be told to read the overlap less often
+ * than it syncs: then a sync without a new block asks for the head alone.
  */
 export class LogStore<const A extends Abi> {
   readonly #source: LogSource;
   readonly #reader: LogReader<A>;
   readonly #from: bigint;
+  readonly #overlapMs: number;
+  /** When the overlap was read last, milliseconds of `performance.now`; never, or to be read again, at -Infinity. */
+  #overlapReadAt = -Infinity;
   #seen: Seen[] = [];
   #settled: bigint;
   /** A rewind that no sync has reported yet. The sync that found the rewind may have failed afterwards. */
@@ -86,8 +90,12 @@ export class LogStore<const A extends Abi> {
   /** True if the state comes from another store and the chain has not confirmed it yet. */
   #isRestored = false;
 
-  /** @param fromBlock The block of the deployment. */
-  constructor(source: LogSource, addresses: readonly Address[], abi: A, fromBlock: bigint) {
+  /**
+   * @param fromBlock The block of the deployment.
+   * @param overlapMs The least time between two reads of the overlap, milliseconds. By default each sync reads it.
+   */
+  constructor(source: LogSource, addresses: readonly Address[], abi: A, fromBlock: bigint, overlapMs = 0) {
+    this.#overlapMs = overlapMs;
     this.#source = source;
     this.#reader = new LogReader(source, addresses, abi);
     this.#from = fromBlock;
@@ -129,7 +137,8 @@ export class LogStore<const A extends Abi> {
 
   /** The first block whose events may be read again. Events from this block on must not be dropped. */
   get keptFrom(): bigint {
-    return (this.#seen.at(-1)?.number ?? this.#from) - OVERLAP;
+    const below = (this.#seen.at(-1)?.number ?? this.#from) - OVERLAP;
+    return below < this.#settled ? below : this.#settled;
   }
 
   /**
@@ -175,8 +184,13 @@ export class LogStore<const A extends Abi> {
       const isHistory = to < head.number;
       const end = isHistory ? await this.#blockAt(to) : head;
       if (end === undefined) return this.#result(this.#head ?? head);
-      const from = this.#settled + 1n;
-      const again = { from: next > from ? next : from, to };
+      const since = performance.now();
+      const isWhole = isHistory || isDoubtful || since >= this.#overlapReadAt + this.#overlapMs;
+      // Nothing is new.
+      if (!isWhole && to < next) return this.#result(head);
+      const settledNext = this.#settled + 1n;
+      const again = { from: next > settledNext ? next : settledNext, to };
+      const from = isWhole ? settledNext : again.from;
       const logs = await this.#reader.read([{ from, to }, ...(isHistory ? [] : [again])]);
       // If the chain was reorganised while the logs were read, they may be of two branches: they are read again. A new
       // head above an old branch would hide that the branch was abandoned, so the last synced block is looked at too.
@@ -184,10 +198,13 @@ export class LogStore<const A extends Abi> {
       if (check === undefined) return this.#result(this.#head ?? head);
       isDoubtful = check.hash !== end.hash || tipNow?.hash !== tip?.hash;
       if (isDoubtful) continue;
-      if (!(await this.#take(logs, next, end, head.number - OVERLAP))) continue;
+      if (!(await this.#take(logs, { from, next, end }, head.number - OVERLAP))) continue;
       if (to >= next) this.#remember({ number: to, hash: end.hash });
       const settled = isHistory ? to : head.number - OVERLAP;
-      if (settled > this.#settled) this.#settled = settled;
+      if (isWhole) {
+        this.#overlapReadAt = since;
+        if (settled > this.#settled) this.#settled = settled;
+      }
       this.#isRestored = false;
       if (!isHistory) return this.#result(head);
       await onRead(this.#takeRewind(head));
@@ -246,6 +263,7 @@ export class LogStore<const A extends Abi> {
     const kept = this.#seen.at(-1)?.number ?? this.#from - 1n;
     this.#setLogs(this.#logs.filter((log) => log.blockNumber <= kept));
     if (this.#settled > kept) this.#settled = kept;
+    this.#overlapReadAt = -Infinity;
     this.#rewoundTo = kept;
     // The last head may come from a lagging node, outside this branch.
     this.#head = undefined;
@@ -264,14 +282,18 @@ export class LogStore<const A extends Abi> {
   /**
    * Adds the logs that are not known yet. Those of blocks below `next` were missed before: they go in before known
    * ones.
-   * @param end The last block that was read.
+   * @param read The first block that was read, the first new one, and the last one.
    * @param settled Some node may be on an abandoned branch above this block.
    * @returns false if known logs turned out to be of an abandoned branch, and were dropped
    */
-  async #take(logs: readonly ChainEvent<A>[], next: bigint, end: Seen, settled: bigint): Promise<boolean> {
+  async #take(
+    logs: readonly ChainEvent<A>[],
+    { from, next, end }: { from: bigint; next: bigint; end: Seen },
+    settled: bigint,
+  ): Promise<boolean> {
     const answered = new Map(logs.map((log) => [keyOf(log), log]));
     const lacking = this.#logs.filter(
-      (log) => log.blockNumber > this.#settled && log.blockNumber < next && !answered.has(keyOf(log)),
+      (log) => log.blockNumber >= from && log.blockNumber < next && !answered.has(keyOf(log)),
     );
     const added = [...answered].filter(([key]) => !this.#known.has(key)).map(([, log]) => log);
     const isDoubtful = ({ blockNumber }: { blockNumber: bigint }): boolean =>
