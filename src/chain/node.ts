@@ -1,4 +1,4 @@
-import { BaseError, http, HttpRequestError, type Transport } from "viem";
+import { BaseError, http, HttpRequestError, ResponseBodyTooLargeError, type Transport } from "viem";
 import { meaningOf } from "./answers.ts";
 import { isAnswer } from "./checkRpcResult.ts";
 import { NodeRefusalError, RpcUnavailableError, WrongChainError } from "./errors.ts";
@@ -48,28 +48,33 @@ export function httpNode(url: string, timeout = TIMEOUT_MS): Transport {
   const fetchFn = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const response = await fetch(input, init);
     // viem's own time limit ends with the headers.
-    const body = await readAll(response);
-    const { status, statusText, headers } = response;
+    const text = await readAll(response);
+    const { ok, status, statusText, headers } = response;
     const isNotNow = status >= 500 || NOT_NOW.includes(status);
-    if (isNotNow && !REVERT_BODY.test(new TextDecoder().decode(body)))
-      throw new HttpRequestError({ url, status, headers, details: statusText });
-    if (!isAnswerTo(init?.body, body))
+    if (isNotNow && !REVERT_BODY.test(text)) throw new HttpRequestError({ url, status, headers, details: statusText });
+    if (!isAnswerTo(String(init?.body), text))
       throw new HttpRequestError({ url, cause: new Error("the answer is that to another request") });
-    return new Response(status === 204 ? null : body, { status, statusText, headers });
+    // The fields that viem reads. A whole Response would stream the same bytes once more.
+    return { ok, status, statusText, headers, body: null, text: () => Promise.resolve(text) } as Response;
   };
-  const transport = http(url, { timeout, maxResponseBodySize: MAX_ANSWER_BYTES, fetchFn });
+  const transport = http(url, { timeout, maxResponseBodySize: false, fetchFn });
   return ({ retryCount = 0, ...options }) => transport({ ...options, retryCount });
 }
 
 /** Some nodes write an id as text, and none where they did not read the request. */
 type Answer = { id?: number | string | null; result?: unknown };
 
+/** The beginning of a request, and of most nodes' answers: the id shows without parsing the whole text. */
+const ID_FIRST = /^\{"jsonrpc":"2\.0","id":"?(\d+)"?,/;
+
 /** Whether an answer's id is that of the request, or the answer is an error without an id, or no answer at all. */
-function isAnswerTo(request: unknown, body: Uint8Array): boolean {
-  const answer = parsed(new TextDecoder().decode(body));
+function isAnswerTo(request: string, text: string): boolean {
+  const [asked, shown] = [request, text].map((json) => ID_FIRST.exec(json)?.[1]);
+  if (shown !== undefined && shown === asked) return true;
+  const answer = parsed(text);
   if (answer === null) return false;
   const id = answer?.id ?? undefined;
-  return id === undefined ? answer?.result === undefined : String(id) === String(parsed(String(request))?.id);
+  return id === undefined ? answer?.result === undefined : String(id) === String(parsed(request)?.id);
 }
 
 /** Reads JSON. @returns undefined for any other text: viem names the error */
@@ -81,16 +86,16 @@ function parsed(text: string): Answer | null | undefined {
   }
 }
 
-async function readAll({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
+/** @throws ResponseBodyTooLargeError */
+async function readAll({ body }: Response): Promise<string> {
   const parts: Uint8Array[] = [];
-  let bytes = 0;
+  let size = 0;
   for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {
-    bytes += part.length;
-    // viem's own limit applies to the data read here: viem names the error.
-    if (bytes > MAX_ANSWER_BYTES + 1) break;
+    size += part.length;
+    if (size > MAX_ANSWER_BYTES) throw new ResponseBodyTooLargeError({ maxSize: MAX_ANSWER_BYTES, size });
     parts.push(part);
   }
-  return concatenated(parts);
+  return new TextDecoder().decode(parts.length === 1 ? parts[0] : concatenated(parts));
 }
 
 /**
