@@ -139,10 +139,10 @@ export type Resume = (reader: Reader, store: LogStore<typeof protocolAbi>) => Re
 const FIRST_STEP_BACK = 1_000n;
 
 /**
- * The least time between two reads of blocks that were read before, milliseconds. A node lags by time, so a read after a
- * shorter time shows little more. Rounds of a role may be far closer together.
+ * The time between two reads of blocks that were read before: a block of L1, or a second here. A node lags by time, so a
+ * read after a shorter time shows little more. A role's rounds, and a rollup's blocks, may be far closer together.
  */
-const OVERLAP_MS = 1_000;
+const OVERLAP_REST = { ms: 1_000, seconds: 12n };
 
 /** Blocks between two searches for jobs that may be forgotten. */
 const TIDY_BLOCKS = 64n;
@@ -157,7 +157,7 @@ export function followMarket(reader: Reader, forget?: Forget, resume?: Resume): 
   const { deployment, publicClient } = reader;
   const begin = (fromBlock: bigint) => {
     const addresses = [deployment.market, deployment.game];
-    const store = new LogStore(publicClient, addresses, protocolAbi, fromBlock, OVERLAP_MS);
+    const store = new LogStore(publicClient, addresses, protocolAbi, fromBlock, OVERLAP_REST);
     const point = resume?.({ ...reader, fromBlock }, store);
     return { fromBlock, store, point, forgotten: forget && new ForgottenInputs(store, forget) };
   };
