@@ -6,12 +6,14 @@ type RawLog = { blockHash: Hex | null; logIndex: Hex | null; topics: readonly He
 /** The result of decoding; undefined for a malformed log or a log of another event. */
 type Decoded = { eventName: string; args: Record<string, unknown> } | undefined;
 
-/** Decoding shorter data is faster than comparing and keeping the data. */
-const MIN_CHARACTERS = 2_048;
+/** Decoding a single word is hardly slower than looking up the word's log. */
+const MIN_CHARACTERS = 2 + 2 * 64;
+/** Logs that are kept, however short: more than the newest 64 blocks of a busy market have. */
+const MAX_LOGS = 8_192;
 
 /**
- * Keeps the decoded arguments of large logs. A client that follows a chain reads the newest blocks again and again, and
- * decoding the jobs' inputs takes longer than all other work. A log at the same place with other data is decoded anew.
+ * Keeps the decoded arguments of logs. A client that follows a chain reads the newest blocks again and again, and
+ * decoding takes up to a hundred times as long as a look-up. A log at the same place with other data is decoded anew.
  */
 export class DecodedLogs {
   readonly #maxCharacters: number;
@@ -36,7 +38,7 @@ export class DecodedLogs {
     this.#known.set(place, { data, topics, decoded });
     this.#characters += data.length;
     for (const [oldest] of this.#known) {
-      if (this.#characters <= this.#maxCharacters) break;
+      if (this.#characters <= this.#maxCharacters && this.#known.size <= MAX_LOGS) break;
       this.#forget(oldest);
     }
     return decoded;

@@ -9,12 +9,17 @@ const keyOf = ({ blockHash, logIndex }: { blockHash: Hex; logIndex: number }): s
 const decoded = <A extends Abi>(log: ChainEvent<A>): ChainEvent<A> => ({ ...log, data: "0x", topics: [] });
 
 type Seen = { number: bigint; hash: Hex };
+/** A block that was read: its parent's hash says what the block before is. */
+type Read = Seen & { parentHash?: Hex };
 
 /**
  * The head up to which events are known. `rewoundTo` is the last block that was kept when the chain had been
  * reorganised.
  */
-export type SyncResult = { head: Seen & { timestamp: bigint }; rewoundTo?: bigint };
+export type SyncResult = { head: Read & { timestamp: bigint }; rewoundTo?: bigint };
+
+/** A time: milliseconds here (`performance.now`), and seconds of the chain. A rest ends with the first of both. */
+type OverlapRest = { ms: number; seconds: bigint };
 
 /** A store's knowledge: another store can continue from this state. */
 export type StoreState<A extends Abi> = {
@@ -69,12 +74,16 @@ function rangesOf(events: readonly { blockNumber: bigint }[]): BlockRange[] {
  *
  * A sync over a few new blocks asks for at most four blocks, more if new logs arrive. The sync makes two requests for
  * logs if the node takes 65 blocks or more in one request. With a limit of 10 blocks the sync makes eight: seven for
- * the overlap, one for the new blocks again.
+ * the overlap, one for the new blocks again. Nodes lag by time, so a store may be told to read the overlap less often
+ * than it syncs: then a sync without a new block asks for the head alone.
  */
 export class LogStore<const A extends Abi> {
   readonly #source: LogSource;
   readonly #reader: LogReader<A>;
   readonly #from: bigint;
+  readonly #rest: OverlapRest;
+  /** When the overlap was read last; undefined if the next sync reads it in any case. */
+  #overlapRead: OverlapRest | undefined;
   #seen: Seen[] = [];
   #settled: bigint;
   /** A rewind that no sync has reported yet. The sync that found the rewind may have failed afterwards. */
@@ -86,8 +95,18 @@ export class LogStore<const A extends Abi> {
   /** True if the state comes from another store and the chain has not confirmed it yet. */
   #isRestored = false;
 
-  /** @param fromBlock The block of the deployment. */
-  constructor(source: LogSource, addresses: readonly Address[], abi: A, fromBlock: bigint) {
+  /**
+   * @param fromBlock The block of the deployment.
+   * @param rest The time between two reads of the overlap. By default each sync reads the overlap.
+   */
+  constructor(
+    source: LogSource,
+    addresses: readonly Address[],
+    abi: A,
+    fromBlock: bigint,
+    rest: OverlapRest = { ms: 0, seconds: 0n },
+  ) {
+    this.#rest = rest;
     this.#source = source;
     this.#reader = new LogReader(source, addresses, abi);
     this.#from = fromBlock;
@@ -129,7 +148,8 @@ export class LogStore<const A extends Abi> {
 
   /** The first block whose events may be read again. Events from this block on must not be dropped. */
   get keptFrom(): bigint {
-    return (this.#seen.at(-1)?.number ?? this.#from) - OVERLAP;
+    const below = (this.#seen.at(-1)?.number ?? this.#from) - OVERLAP;
+    return below < this.#settled ? below : this.#settled;
   }
 
   /**
@@ -175,23 +195,35 @@ export class LogStore<const A extends Abi> {
       const isHistory = to < head.number;
       const end = isHistory ? await this.#blockAt(to) : head;
       if (end === undefined) return this.#result(this.#head ?? head);
-      const from = this.#settled + 1n;
-      const again = { from: next > from ? next : from, to };
+      const since = performance.now();
+      const isWhole = isHistory || isDoubtful || this.#isOverlapDue(since, head.timestamp);
+      // Nothing is new.
+      if (!isWhole && to < next) return this.#result(head);
+      const settledNext = this.#settled + 1n;
+      const again = { from: next > settledNext ? next : settledNext, to };
+      const from = isWhole ? settledNext : again.from;
       const logs = await this.#reader.read([{ from, to }, ...(isHistory ? [] : [again])]);
       // If the chain was reorganised while the logs were read, they may be of two branches: they are read again. A new
       // head above an old branch would hide that the branch was abandoned, so the last synced block is looked at too.
-      const [check, tipNow] = await Promise.all([this.#blockAt(to), tip && this.#blockAt(tip.number)]);
+      const isParent = tip?.number === to - 1n && tip.hash === end.parentHash;
+      const [check, tipNow] = await Promise.all([this.#blockAt(to), isParent ? tip : tip && this.#blockAt(tip.number)]);
       if (check === undefined) return this.#result(this.#head ?? head);
       isDoubtful = check.hash !== end.hash || tipNow?.hash !== tip?.hash;
       if (isDoubtful) continue;
-      if (!(await this.#take(logs, next, end, head.number - OVERLAP))) continue;
+      if (!(await this.#take(logs, { from, next, end }, head.number - OVERLAP))) continue;
       if (to >= next) this.#remember({ number: to, hash: end.hash });
       const settled = isHistory ? to : head.number - OVERLAP;
-      if (settled > this.#settled) this.#settled = settled;
+      if (isWhole && settled > this.#settled) this.#settled = settled;
+      if (isWhole && !isHistory) this.#overlapRead = { ms: since, seconds: head.timestamp };
       this.#isRestored = false;
       if (!isHistory) return this.#result(head);
       await onRead(this.#takeRewind(head));
     }
+  }
+
+  #isOverlapDue(ms: number, seconds: bigint): boolean {
+    const [last, rest] = [this.#overlapRead, this.#rest];
+    return last === undefined || ms >= last.ms + rest.ms || seconds >= last.seconds + rest.seconds;
   }
 
   /** Returns the last block of the next read: the head, or a block below the overlap if only full requests are made. */
@@ -246,6 +278,7 @@ export class LogStore<const A extends Abi> {
     const kept = this.#seen.at(-1)?.number ?? this.#from - 1n;
     this.#setLogs(this.#logs.filter((log) => log.blockNumber <= kept));
     if (this.#settled > kept) this.#settled = kept;
+    this.#overlapRead = undefined;
     this.#rewoundTo = kept;
     // The last head may come from a lagging node, outside this branch.
     this.#head = undefined;
@@ -264,14 +297,18 @@ export class LogStore<const A extends Abi> {
   /**
    * Adds the logs that are not known yet. Those of blocks below `next` were missed before: they go in before known
    * ones.
-   * @param end The last block that was read.
+   * @param read The first block that was read, the first new one, and the last one.
    * @param settled Some node may be on an abandoned branch above this block.
    * @returns false if known logs turned out to be of an abandoned branch, and were dropped
    */
-  async #take(logs: readonly ChainEvent<A>[], next: bigint, end: Seen, settled: bigint): Promise<boolean> {
+  async #take(
+    logs: readonly ChainEvent<A>[],
+    { from, next, end }: { from: bigint; next: bigint; end: Read },
+    settled: bigint,
+  ): Promise<boolean> {
     const answered = new Map(logs.map((log) => [keyOf(log), log]));
     const lacking = this.#logs.filter(
-      (log) => log.blockNumber > this.#settled && log.blockNumber < next && !answered.has(keyOf(log)),
+      (log) => log.blockNumber >= from && log.blockNumber < next && !answered.has(keyOf(log)),
     );
     const added = [...answered].filter(([key]) => !this.#known.has(key)).map(([, log]) => log);
     const isDoubtful = ({ blockNumber }: { blockNumber: bigint }): boolean =>
@@ -297,20 +334,29 @@ export class LogStore<const A extends Abi> {
   }
 
   /**
-   * Reads the block hashes of some logs, where nodes have the blocks.
+   * Reads the block hashes of some logs, where nodes have the blocks. Each block also shows the hash of its parent.
    * @param end A known block.
    */
-  async #hashesOf(logs: readonly ChainEvent<A>[], end: Seen): Promise<Map<bigint, Hex>> {
-    const hashes = new Map([[end.number, end.hash]]);
-    const blocks = new Set(logs.map(({ blockNumber }) => blockNumber).filter((number) => number !== end.number));
-    const left = [...blocks];
-    await runAtOnce(BLOCKS_AT_ONCE, async () => {
-      const number = left.pop();
-      if (number === undefined) return false;
-      const block = await this.#blockAt(number);
-      if (block !== undefined) hashes.set(number, block.hash);
-      return true;
-    });
+  async #hashesOf(logs: readonly ChainEvent<A>[], end: Read): Promise<Map<bigint, Hex>> {
+    const hashes = new Map<bigint, Hex>();
+    const know = ({ number, hash, parentHash }: Read): void => {
+      if (parentHash !== undefined) hashes.set(number - 1n, parentHash);
+      hashes.set(number, hash);
+    };
+    know(end);
+    const blocks = [...new Set(logs.map(({ blockNumber }) => blockNumber))].sort((a, b) => Number(b - a));
+    const isUnknown = (number: bigint): boolean => !hashes.has(number);
+    const asked = new Set<bigint>();
+    for (const number of blocks.filter(isUnknown)) if (!asked.has(number + 1n)) asked.add(number);
+    // Second come the parents that no child has shown.
+    for (const left of [[...asked], blocks.filter((number) => !asked.has(number))])
+      await runAtOnce(BLOCKS_AT_ONCE, async () => {
+        const number = left.pop();
+        if (number === undefined) return false;
+        const block = isUnknown(number) ? await this.#blockAt(number) : undefined;
+        if (block !== undefined) know(block);
+        return true;
+      });
     return hashes;
   }
 
@@ -322,7 +368,7 @@ export class LogStore<const A extends Abi> {
   }
 
   /** Returns a block that should exist; undefined if no asked node has the block. */
-  async #blockAt(blockNumber: bigint): Promise<Seen | undefined> {
+  async #blockAt(blockNumber: bigint): Promise<Read | undefined> {
     for (let asked = 0; asked < MAX_BLOCK_REQUESTS; asked++) {
       const block = await this.#source.getBlock({ blockNumber }).catch((error: unknown) => {
         if ((error as Error).name === "BlockNotFoundError") return undefined;

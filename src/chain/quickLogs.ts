@@ -11,7 +11,7 @@ const tables = new WeakMap<readonly AbiEvent[], EventTable>();
 /**
  * Extends a client with `getLogs` for strict logs of an event list, with viem's answers. viem hashes each event's
  * signature twice in each call, and once more for each log. A follower of a chain asks for the same few events all the
- * time, and this extension hashes them once for each list. Large logs are decoded only once. Other calls are viem's.
+ * time, and this extension hashes them once for each list. Logs are decoded only once. Other calls are viem's.
  */
 export function quickLogs(client: Pick<PublicClient, "getLogs" | "request">): { getLogs: GetLogs } {
   const known = new WeakMap<EventTable, DecodedLogs>();

@@ -24,7 +24,7 @@ export class GameDriver {
   state!: GameState;
   /** The disputed checkpoint, once a trace leaf is picked. */
   checkpoint = 0;
-  readonly gas: { move: string; gas: bigint }[] = [];
+  readonly gas: { move: string; gas: bigint; hash: Hex }[] = [];
 
   constructor(
     readonly world: World,
@@ -251,7 +251,7 @@ export class GameDriver {
   /** Takes the state from the events of a transaction. */
   async run(move: string, sent: Promise<Hex>): Promise<void> {
     const hash = await sent;
-    this.gas.push({ move, gas: await gasOf(this.world, hash) });
+    this.gas.push({ move, gas: await gasOf(this.world, hash), hash });
     for (const event of await gameEvents(this.world, hash)) {
       if (event.eventName !== "Moved" && event.eventName !== "Picked") continue;
       this.gameId = event.args.gameId;

@@ -138,6 +138,12 @@ export type Resume = (reader: Reader, store: LogStore<typeof protocolAbi>) => Re
 /** How far the reading goes back, besides doubling, for a claim whose job was not read. */
 const FIRST_STEP_BACK = 1_000n;
 
+/**
+ * The time between two reads of blocks that were read before: a block of L1, or a second here. A node lags by time, so a
+ * read after a shorter time shows little more. A role's rounds, and a rollup's blocks, may be far closer together.
+ */
+const OVERLAP_REST = { ms: 1_000, seconds: 12n };
+
 /** Blocks between two searches for jobs that may be forgotten. */
 const TIDY_BLOCKS = 64n;
 
@@ -150,7 +156,8 @@ const TIDY_BLOCKS = 64n;
 export function followMarket(reader: Reader, forget?: Forget, resume?: Resume): () => Promise<Snapshot> {
   const { deployment, publicClient } = reader;
   const begin = (fromBlock: bigint) => {
-    const store = new LogStore(publicClient, [deployment.market, deployment.game], protocolAbi, fromBlock);
+    const addresses = [deployment.market, deployment.game];
+    const store = new LogStore(publicClient, addresses, protocolAbi, fromBlock, OVERLAP_REST);
     const point = resume?.({ ...reader, fromBlock }, store);
     return { fromBlock, store, point, forgotten: forget && new ForgottenInputs(store, forget) };
   };

@@ -33,6 +33,11 @@ export async function jobGas(model: Subject): Promise<JobGas[]> {
 
 async function measure(job: string, program: GameProgram, trace: Trace, answer = false): Promise<JobGas> {
   const world = await gasWorld();
+  return rowOf(world, job, await playJob(world, program, trace, answer));
+}
+
+/** Plays an undisputed job. @returns its four transactions */
+export async function playJob(world: World, program: GameProgram, trace: Trace, answer = false): Promise<Hex[]> {
   const { market, requester, worker, networkHelpers } = world;
   // The accounts have had credit before, like in the steady state.
   const by = { requester: { account: requester.account }, worker: { account: worker.account } };
@@ -58,7 +63,7 @@ async function measure(job: string, program: GameProgram, trace: Trace, answer =
     siblings: answer ? [] : trace.list.path(output),
   };
   const delivered = await market.write.deliver([claim, delivery], by.worker);
-  return rowOf(world, job, [posted, claimed, submittedNodes, delivered]);
+  return [posted, claimed, submittedNodes, delivered];
 }
 
 async function rowOf(world: World, job: string, hashes: readonly Hex[]): Promise<JobGas> {

@@ -2,7 +2,7 @@
  * Measures gas: an undisputed job, every move, whole disputes, the step proof by kind, over arity and chunk size, and
  * by program size.
  */
-import { file, readOptions, whole } from "../../options.ts";
+import { file, flag, readOptions, whole } from "../../options.ts";
 import { keepFigures } from "../keepFigures.ts";
 import { answerDisputes } from "./answerDisputes.ts";
 import { attestationGas } from "./attestations.ts";
@@ -11,12 +11,18 @@ import { examClaimsGas } from "./examClaims.ts";
 import { panelsGas } from "./panels.ts";
 import { growth } from "./growth.ts";
 import { jobGas } from "./job.ts";
+import { partsOfAll } from "./parts/partsOfAll.ts";
 import { stepProofGas } from "./stepProofs.ts";
 import { runGas } from "./runs.ts";
 import { sweep } from "./sweep.ts";
 import { subjectOf, wholeDisputes, type PlayedDispute } from "./wholeDisputes.ts";
 
-const { json, samples } = readOptions({
+const {
+  json,
+  samples,
+  parts: onlyParts,
+} = readOptions({
+  parts: flag("only where the gas of disputes, jobs and renewals goes, by operations"),
   samples: whole("steps of each model on which games are played", 12),
   json: file("a file for the figures"),
 });
@@ -41,6 +47,14 @@ const summary = (played: readonly PlayedDispute[]) =>
 
 const cls = await subjectOf("ppocr2_cls");
 const rec = await subjectOf("ppocr4_rec");
+
+const parts = await partsOfAll(cls, rec);
+console.log("Where the gas goes, by operations: medians of ppocr4_rec, jobs without input bytes, renewals");
+console.table(parts);
+if (onlyParts) {
+  keepFigures(json, { parts });
+  process.exit();
+}
 
 const jobs = await jobGas(cls);
 console.log("An undisputed job without its input bytes");
@@ -93,4 +107,7 @@ console.log(
   "The verifier's part of a step proof (a transaction of its own), the dearest step of each kind in ppocr2_cls",
 );
 console.table(proofs);
-keepFigures(json, { jobs, runs, attestations, exams, panels, disputes, endings, sweep: swept, growth: grown, proofs });
+keepFigures(json, {
+  ...{ parts, jobs, runs, attestations, exams, panels, disputes, endings },
+  ...{ sweep: swept, growth: grown, proofs },
+});

@@ -70,6 +70,13 @@ export async function playDispute(
   published: boolean,
 ): Promise<PlayedDispute> {
   const snapshot = await world.networkHelpers.takeSnapshot();
+  const game = await playGame(world, subject, step, published);
+  await snapshot.restore();
+  return playedDispute(subject, step, published, game.gas);
+}
+
+/** Plays the same game, and leaves the chain as it is then. */
+export async function playGame(world: World, subject: Subject, step: number, published: boolean): Promise<GameDriver> {
   const { program } = subject;
   const { arityBits } = world.parameters;
   const j = checkpointOver(subject, step);
@@ -84,8 +91,7 @@ export async function playDispute(
   if (!published) await (await game.descend(j, step, element)).prove(element);
   else if (first === last) await game.prove(element);
   else await (await game.expand()).prove(element, game.pickAndProof(step - first, step, element));
-  await snapshot.restore();
-  return playedDispute(subject, step, published, game.gas);
+  return game;
 }
 
 /** @param played The transactions of a game in their order. */

@@ -10,6 +10,8 @@ export type Slice = {
   /** Jobs on the chain after it. */
   jobs: number;
   seconds: number;
+  /** Seconds of this process's processors, which hold all parties; the node is another process. */
+  processorSeconds: number;
   gas: number;
   transactions: number;
   /** Transactions that came too late: another worker had the job. */

@@ -95,7 +95,7 @@ async function serve(devnet: BenchDevnet, { requester }: Cast, count: number): P
       await new Promise((done) => setTimeout(done, 200));
     }
   };
-  const begun = performance.now();
+  const [begun, used] = [performance.now(), process.cpuUsage()];
   const { timestamp } = await publicClient.getBlock();
   const terms = { fee: FEE, window: WINDOW, claimSeconds: 7_200, deadline: timestamp + 80_000n };
   const description = describeProgram(PROGRAM);
@@ -109,6 +109,7 @@ async function serve(devnet: BenchDevnet, { requester }: Cast, count: number): P
   await anvil.request("evm_mine");
   await until(({ claims }) => claims.some(({ paid }) => paid));
   const seconds = (performance.now() - begun) / 1_000;
+  const { user, system } = process.cpuUsage(used);
   let [gas, transactions, reverted] = [0, 0, 0];
   for (let number = before + 1n; number <= (await publicClient.getBlockNumber()); number++) {
     const block = await publicClient.getBlock({ blockNumber: number });
@@ -117,13 +118,17 @@ async function serve(devnet: BenchDevnet, { requester }: Cast, count: number): P
     for (const hash of block.transactions)
       if ((await publicClient.getTransactionReceipt({ hash })).status === "reverted") reverted++;
   }
-  return { jobs: known + count, seconds, gas, transactions, reverted, memoryMib: process.memoryUsage().rss / 2 ** 20 };
+  const processorSeconds = (user + system) / 1e6;
+  const memoryMib = process.memoryUsage().rss / 2 ** 20;
+  return { jobs: known + count, seconds, processorSeconds, gas, transactions, reverted, memoryMib };
 }
 
-function print({ jobs, seconds, gas, transactions, reverted, memoryMib }: Slice, count: number): void {
+function print(done: Slice, count: number): void {
+  const { jobs, seconds, processorSeconds, gas, transactions, reverted, memoryMib } = done;
   const cells = [
     `${jobs} jobs`,
     `${(count / seconds).toFixed(2)} jobs a second`,
+    `${Math.round((1_000 * processorSeconds) / count)} ms of the parties' processors a job`,
     `${Math.round(gas / count)} gas and ${(transactions / count).toFixed(1)} transactions a job`,
     `${(reverted / count).toFixed(1)} of them for a job that another worker had`,
     `${Math.round(memoryMib)} MiB`,
