@@ -46,7 +46,12 @@ export async function textKit(folder: string, options: { slots?: number; greedy?
 }
 
 type GatewayChanges = Partial<Pick<SellersOptions, "share" | "secret" | "publishing" | "execute" | "patienceMs">> &
-  Partial<Pick<ServerOptions, "maxBodyBytes" | "stallMs">> & { keys?: string; block?: number; path?: string };
+  Partial<Pick<ServerOptions, "maxBodyBytes" | "stallMs">> & {
+    keys?: string;
+    block?: number;
+    path?: string;
+    payerPath?: string;
+  };
 
 /** A gateway that runs, with what tests look at. */
 export type RunningGateway = {
@@ -54,6 +59,8 @@ export type RunningGateway = {
   sellers: Sellers;
   ledger: GatewayLedger;
   payer: PayerLedger;
+  /** Where that ledger lies. */
+  payerPath: string;
   /** What it logs. */
   log: () => string;
   close: () => Promise<void>;
@@ -67,8 +74,16 @@ export async function startGateway(
   urls: readonly string[],
   changes: GatewayChanges = {},
 ): Promise<RunningGateway> {
-  const { keys, block = 16, path = world.path(), maxBodyBytes = 2 ** 20, stallMs, ...more } = changes;
-  const payer = await PayerLedger.open(world.path());
+  const {
+    keys,
+    block = 16,
+    path = world.path(),
+    payerPath = world.path(),
+    maxBodyBytes = 2 ** 20,
+    stallMs,
+    ...more
+  } = changes;
+  const payer = await PayerLedger.open(payerPath);
   const ledger = await GatewayLedger.open(path);
   const clock = () => Math.floor(Date.now() / 1_000) + world.ahead;
   let text = "";
@@ -84,7 +99,7 @@ export async function startGateway(
   const options = { gateway, keys: new ApiKeys(keys), log, maxBodyBytes, ...(stallMs !== undefined && { stallMs }) };
   const server = await serveGateway(options, 0);
   return {
-    ...{ url: `http://127.0.0.1:${server.port}/v1`, sellers, ledger, payer },
+    ...{ url: `http://127.0.0.1:${server.port}/v1`, sellers, ledger, payer, payerPath },
     log: () => text,
     close: async () => {
       await server.close();

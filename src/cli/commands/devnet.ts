@@ -167,7 +167,7 @@ function words(
   ];
   const value = {
     ...{ ready: true, account: user.address, env, addressFile, models, next, outputsUrl },
-    ...(text && { text }),
+    ...(text && { text: { ...text, next: textCommands(text) } }),
   };
   return {
     env,
@@ -202,7 +202,7 @@ function pageOf(
     "",
     ...serving,
     "",
-    ...(text === undefined ? [] : textLines(text)),
+    ...(text === undefined ? [] : textLines(text, textCommands(text))),
     "A worker of your own (docs/operating.md), after the lines to paste; the dongle runs in a terminal of its own:",
     ...ownWorker.map((line) => `  ${line}`),
     "",
@@ -213,12 +213,18 @@ function pageOf(
   ];
 }
 
-function textLines({ url, model }: NonNullable<Devnet["text"]>): Line[] {
+function textLines({ url }: NonNullable<Devnet["text"]>, next: readonly string[]): Line[] {
+  return [`A gateway sells texts at ${url} (any API key). Next:`, ...next.map((line) => `  ${line}`), ""];
+}
+
+/** Returns the lines that ask for a text, and verify its receipt. */
+function textCommands({ url, model, tickets, claims, models, texts }: NonNullable<Devnet["text"]>): string[] {
   const body = JSON.stringify({ model, messages: [{ role: "user", content: "the chain" }], max_tokens: 64 });
+  const files = ["--request", "request.json", "--models", models, "--texts", texts];
   return [
-    `A gateway sells texts at ${url} (any API key). Next:`,
-    `  curl ${url}/chat/completions -H 'content-type: application/json' -d ${shellWord(body)}`,
-    "",
+    `echo ${shellWord(body)} > request.json`,
+    `curl ${url}/chat/completions -H 'content-type: application/json' -d @request.json | tee answer.json`,
+    commandText(["text", "receipt", "verify", "answer.json", ...files, "--tickets", tickets, "--market", claims]),
   ];
 }
 

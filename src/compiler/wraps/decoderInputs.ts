@@ -2,6 +2,7 @@ import { DType, dtypeBytes } from "../../numerics/dtype.ts";
 import { elementCount } from "../../model/onnx/model.ts";
 import { floatTensor, int64Tensor } from "../../model/onnx/tensorData.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
+import { sharedZeros } from "../../program/merkle/tensor.ts";
 import type { RunInputs } from "../../program/trace/runInputs.ts";
 import type { Guess } from "../../program/trace/runItems.ts";
 import { DecoderRequestError } from "../errors.ts";
@@ -90,7 +91,7 @@ export function decoderInputs(
     [DECODER.index, new Uint8Array()],
   ]);
   return model.inputs.map(
-    ({ name, dtype, shape }) => given.get(name) ?? new Uint8Array(elementCount(shape) * dtypeBytes(dtype)),
+    ({ name, dtype, shape }) => given.get(name) ?? sharedZeros(elementCount(shape) * dtypeBytes(dtype)),
   );
 }
 

@@ -19,6 +19,9 @@ export type TextService = {
   model: string;
   tickets: Address;
   claims: Address;
+  /** The files by which receipts are verified, as long as the market runs. */
+  models: string;
+  texts: string;
 };
 
 /** What starting it needs of the local market. */
@@ -94,7 +97,7 @@ export async function startText(of: TextStart): Promise<{ parts: MarketProcess[]
   const listens = selling.waitForLine(portIn("serves texts"));
   // The worker compiles the model too: until then it asks for patience, and the gateway has it.
   const ready = Promise.all([listens, sells]).then(([own]) => ({
-    ...{ url: `http://127.0.0.1:${own}/v1`, model: MODEL, tickets, claims },
+    ...{ url: `http://127.0.0.1:${own}/v1`, model: MODEL, tickets, claims, models, texts },
   }));
   return { parts: [serving, selling], ready };
 }

@@ -12,6 +12,8 @@ export type Tokenizer = {
   encode: (text: string, isBare?: boolean) => number[];
   /** Returns the text of tokens. Special tokens, and tokens missing from the file, give no text. */
   decode: (tokens: readonly number[]) => string;
+  /** Bytes of UTF-8 of the longest token: a text has at least its bytes divided by them, as tokens. */
+  longest: number;
 };
 
 /** The used parts of the library. The library's own types import files without endings, and cannot be found. */
@@ -22,6 +24,11 @@ type Library = {
     options: { skip_special_tokens: boolean; clean_up_tokenization_spaces: boolean },
   ) => string;
   id_to_token: (token: number) => string | undefined;
+};
+/** Where a file has its tokens. */
+type Vocabularies = {
+  model: { vocab: Record<string, number> | [string, number][] };
+  added_tokens?: { content: string }[] | null;
 };
 const LibraryClass = LibraryTokenizer as unknown as new (tokenizer: object, config: object) => Library;
 
@@ -73,8 +80,13 @@ function opened(path: string, json: object): Tokenizer {
       throw new TokenizerError(`${path} cannot be used (${message}): expected a tokenizer.json`, { cause });
     }
   };
+  const { model, added_tokens: added } = json as Vocabularies;
+  const listed = Array.isArray(model.vocab) ? model.vocab.map(([token]) => token) : Object.keys(model.vocab);
+  const tokens = [...listed, ...(added ?? []).map(({ content }) => content)];
+  const longest = tokens.reduce((most, token) => Math.max(most, Buffer.byteLength(String(token))), 1);
   const isKnown = (token: number): boolean => library.id_to_token(token) !== undefined;
   return {
+    longest,
     encode: (text, isBare = false) => {
       const ids: number[] = using(() => library.encode(text, { add_special_tokens: !isBare }).ids);
       if (ids.every((id) => Number.isSafeInteger(id) && id >= 0)) return ids;

@@ -7,8 +7,16 @@ import type { PayerLimits } from "../tickets/payer.ts";
 import type { TicketSession } from "../tickets/ticketSession.ts";
 import type { ApiKey } from "./apiKeys.ts";
 import { ApiError, unfitRequest } from "./errors.ts";
-import type { GatewayLedger, KeptRequest } from "./gatewayLedger.ts";
-import { mostTokens, receiptId, receiptOf, type Receipt, type ReceiptPlace, type Sold } from "./receipt.ts";
+import type { GatewayLedger } from "./gatewayLedger.ts";
+import {
+  mostTokens,
+  receiptId,
+  receiptOf,
+  type Receipt,
+  type ReceiptBlock,
+  type ReceiptPlace,
+  type Sold,
+} from "./receipt.ts";
 import type { TextRequest } from "./requests.ts";
 import { priceOf, type Sellers } from "./sellers.ts";
 import {
@@ -19,7 +27,6 @@ import {
   sha256,
   tokensOutput,
   type Drawing,
-  type Prompt,
   type TextModel,
 } from "./textModel.ts";
 import { TextWriter } from "./textWriter.ts";
@@ -105,68 +112,61 @@ export class Gateway {
   async *#write(asked: Asked, { model, sellers }: Offer): AsyncGenerator<TextPart, void, undefined> {
     const { at, ledger, limits, block, log } = this.#options;
     const { key, request, signal } = asked;
-    const { kept, prompt, drawing, most } = this.#taken(asked, model);
+    const { known, fresh, prompt, drawing, most } = this.#taken(asked, model);
     const place: ReceiptPlace = { ...at.at, claimLifetime: at.claimLifetime };
-    const blocks = [...kept.blocks];
-    const bought = blocks.reduce((sum, { tokens }) => sum + tokens.length, 0);
+    const blocks = [...(known?.blocks ?? [])];
+    const writer = new TextWriter(model, prompt.tokens, request.stops, most);
+    const written = blocks.map(({ tokens }) => writer.take(tokens));
+    const tokens = [...prompt.tokens, ...blocks.flatMap((one) => one.tokens)];
+    const left = (): number => most - (tokens.length - prompt.tokens.length);
     const price = priceOf(limits);
-    const before = new TextWriter(model, prompt.tokens, request.stops, most);
-    for (const { tokens } of blocks) before.take(tokens);
-    const left = before.finish === undefined ? Math.max(0, most - bought) : 0;
-    let reserved = BigInt(Math.ceil(left / block)) * price;
-    if (!ledger.reserve(key.owner, reserved, key.budget))
+    let reserved = BigInt(Math.ceil((writer.finish === undefined ? left() : 0) / block)) * price;
+    const kept = known === undefined ? ledger.add(fresh, reserved, key.budget) : known;
+    if (kept === undefined || (kept === known && !ledger.reserve(key.owner, reserved, key.budget)))
       throw new ApiError(429, "insufficient_quota", "the budget of this key does not have what the text may cost", {
         reason: "insufficient_quota",
       });
+    const start = (): TextPart => {
+      const [first] = blocks as [ReceiptBlock];
+      return { kind: "start", id: receiptId(request.kind, at.at, first), created: Number(first.claim.issued) };
+    };
     try {
-      const writer = new TextWriter(model, prompt.tokens, request.stops, most);
-      const tokens = [...prompt.tokens];
-      for (let k = 0; writer.finish === undefined; k++) {
-        if (k === blocks.length) {
-          const count = Math.min(block, most - (tokens.length - prompt.tokens.length));
-          const got = await buyBlock({ model, sellers, drawing, signal }, tokens, count);
-          const one = { claim: claimBody(got.claim), signature: got.signature, tokens: got.tokens };
-          // On disk, and counted, before anything of it is given or paid.
-          let isKept = false;
-          try {
-            ledger.bought(key.owner, kept.number, k, one, got.price, price);
-            isKept = true;
-          } finally {
-            got.settle(isKept);
-          }
-          reserved -= price;
-          blocks.push(one);
+      if (blocks.length > 0) yield start();
+      for (const text of written) if (text !== "") yield { kind: "piece", text };
+      while (writer.finish === undefined) {
+        const got = await buyBlock({ model, sellers, drawing, signal }, tokens, Math.min(block, left()));
+        const one = { claim: claimBody(got.claim), signature: got.signature, tokens: got.tokens };
+        // On disk, and counted, before anything of it is given or paid.
+        let isKept = false;
+        try {
+          ledger.bought(key.owner, kept.number, blocks.length, one, got.price, price);
+          isKept = true;
+        } finally {
+          got.settle(isKept);
         }
-        const { tokens: chosen } = blocks[k]!;
-        if (k === 0)
-          yield {
-            kind: "start",
-            id: receiptId(request.kind, at.at, blocks[0]!),
-            created: Number(blocks[0]!.claim.issued),
-          };
-        tokens.push(...chosen);
-        const text = writer.take(chosen);
+        reserved -= price;
+        blocks.push(one);
+        tokens.push(...one.tokens);
+        if (blocks.length === 1) yield start();
+        const text = writer.take(one.tokens);
         if (text !== "") yield { kind: "piece", text };
       }
       const sold: Sold = { model, request, prompt, drawing, most, blocks };
-      const receipt = receiptOf(sold, place);
+      const receipt = receiptOf(sold, place, writer);
       ledger.ended(kept.number, receipt.id, receipt);
       log.info({ id: receipt.id, model: model.name, key: key.name, ...receipt.usage }, "a text is written");
       yield { kind: "end", receipt };
     } finally {
-      ledger.release(key.owner, reserved);
+      ledger.release(key.owner, reserved, kept.number);
     }
   }
 
-  /** The request as it was taken first. */
-  #taken(
-    { key, request, idempotency }: Asked,
-    model: TextModel,
-  ): { kept: KeptRequest; prompt: Prompt; drawing: Drawing; most: number } {
+  /** The request as it was taken first, if it came before, and as it is taken if it did not. */
+  #taken({ key: { owner }, request, idempotency }: Asked, model: TextModel) {
     const { ledger, clock = () => Date.now() / 1_000, at } = this.#options;
     const about = { ...request, seed: request.seed?.toString(), files: model.hashes };
     const fingerprint = sha256(JSON.stringify({ ...about, root: model.program.model.programRoot }));
-    const known = idempotency === undefined ? undefined : ledger.find(key.owner, idempotency);
+    const known = idempotency === undefined ? undefined : ledger.find(owner, idempotency);
     if (known !== undefined && known.fingerprint !== fingerprint)
       throw new ApiError(422, "invalid_request_error", "another request came before with this Idempotency-Key", {
         reason: "idempotency_key_reused",
@@ -185,10 +185,10 @@ export class Gateway {
       const message = `the text is too long for one claim of this deployment: ${cause.message}`;
       throw unfitRequest("max_tokens", message, "context_length_exceeded", cause);
     }
-    const kept = known ?? ledger.add(key.owner, idempotency, fingerprint, taken, Math.floor(clock()));
     const seed = model.limits.isGreedy ? 0n : BigInt(taken.seed);
-    const drawing = { temperature: request.temperature, topP: request.topP, seed };
-    return { kept, prompt, drawing, most };
+    const drawing: Drawing = { temperature: request.temperature, topP: request.topP, seed };
+    const fresh = { owner, idempotency, fingerprint, taken, time: Math.floor(clock()) };
+    return { known, fresh, prompt, drawing, most };
   }
 }
 

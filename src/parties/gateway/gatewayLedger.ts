@@ -4,6 +4,14 @@ import type { ReceiptBlock } from "./receipt.ts";
 /** What is fixed when a request is taken: the same request, sent again, gives the same text. */
 type Taken = { seed: string; clock: number };
 
+type NewRequest = {
+  owner: string;
+  idempotency: string | undefined;
+  fingerprint: string;
+  taken: Taken;
+  time: number;
+};
+
 /** A request, with the blocks that were bought for it. */
 export type KeptRequest = { number: number; fingerprint: string; taken: Taken; blocks: ReceiptBlock[] };
 
@@ -46,9 +54,17 @@ export class GatewayLedger {
     return row && this.#kept(row);
   }
 
-  /** Keeps a new request. @param time Unix seconds. */
-  add(owner: string, idempotency: string | undefined, fingerprint: string, taken: Taken, time: number): KeptRequest {
+  /**
+   * Keeps a new request, if the budget has what it can cost, which is reserved.
+   * @param time Unix seconds. @returns undefined, and keeps nothing, if the budget does not have it
+   */
+  add(
+    { owner, idempotency, fingerprint, taken, time }: NewRequest,
+    amount: bigint,
+    budget: bigint | undefined,
+  ): KeptRequest | undefined {
     return this.#database.transaction(() => {
+      if (!this.#reserve(owner, amount, budget)) return undefined;
       this.#database.run(
         "insert into requests (owner, idempotency, fingerprint, taken, time) values (?, ?, ?, ?, ?)",
         ...[owner, idempotency ?? null, fingerprint, JSON.stringify(taken), time],
@@ -59,15 +75,23 @@ export class GatewayLedger {
   }
 
   /**
-   * Reserves what a request can cost, smallest units.
+   * Reserves what the rest of a request can cost, smallest units.
    * @param budget Undefined: without limit. @returns false if the budget does not have it
    */
   reserve(owner: string, amount: bigint, budget: bigint | undefined): boolean {
-    return this.#database.transaction(() => {
+    return this.#database.transaction(() => this.#reserve(owner, amount, budget));
+  }
+
+  /** Gives back what is reserved and was not needed; a request without blocks that cannot come again is forgotten. */
+  release(owner: string, amount: bigint, request: number): void {
+    this.#database.transaction(() => {
       const { spent, reserved } = this.money(owner);
-      if (budget !== undefined && spent + reserved + amount > budget) return false;
-      this.#write(owner, spent, reserved + amount);
-      return true;
+      this.#write(owner, spent, reserved - amount);
+      this.#database.run(
+        "delete from requests where number = ? and idempotency is null and " +
+          "not exists (select 1 from blocks where request = requests.number)",
+        request,
+      );
     });
   }
 
@@ -77,14 +101,6 @@ export class GatewayLedger {
       this.#database.run("insert into blocks values (?, ?, ?)", request, number, JSON.stringify(block));
       const money = this.money(owner);
       this.#write(owner, money.spent + price, money.reserved - reserved);
-    });
-  }
-
-  /** Gives back what is reserved and was not needed. */
-  release(owner: string, amount: bigint): void {
-    this.#database.transaction(() => {
-      const { spent, reserved } = this.money(owner);
-      this.#write(owner, spent, reserved - amount);
     });
   }
 
@@ -118,6 +134,13 @@ export class GatewayLedger {
 
   end(): void {
     this.#database.close();
+  }
+
+  #reserve(owner: string, amount: bigint, budget: bigint | undefined): boolean {
+    const { spent, reserved } = this.money(owner);
+    if (budget !== undefined && spent + reserved + amount > budget) return false;
+    this.#write(owner, spent, reserved + amount);
+    return true;
   }
 
   #write(owner: string, spent: bigint, reserved: bigint): void {

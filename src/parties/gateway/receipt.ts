@@ -108,11 +108,9 @@ function word(value: number): Hex {
 export const receiptId = (kind: TextRequest["kind"], at: TicketsAt, { claim }: ReceiptBlock): string =>
   `${kind === "chat" ? "chatcmpl" : "cmpl"}-${digestOf(at, "SignedClaim", claimOfBody({ claim })).slice(2, 34)}`;
 
-/** Writes the receipt of a text. */
-export function receiptOf(sold: Sold, place: ReceiptPlace): Receipt {
+/** Writes the receipt of a text. @param writer That took all blocks. */
+export function receiptOf(sold: Sold, place: ReceiptPlace, writer: TextWriter): Receipt {
   const { model, request, prompt, drawing, most, blocks } = sold;
-  const writer = new TextWriter(model, prompt.tokens, request.stops, most);
-  for (const { tokens } of blocks) writer.take(tokens);
   const issued = blocks.map(({ claim }) => Number(claim.issued));
   const bought = blocks.reduce((sum, { tokens }) => sum + tokens.length, 0);
   return {
@@ -204,7 +202,7 @@ export function openReceipt(
   }
   if (writer.finish === undefined) throw new ReceiptError("blocks", "end before the text does");
   // After the blocks: a difference now lies in a field that follows from right blocks.
-  requireSame(withoutBlocks(receipt), withoutBlocks(receiptOf(sold, place)), "");
+  requireSame(withoutBlocks(receipt), withoutBlocks(receiptOf(sold, place, writer)), "");
   return { receipt, sold, claims };
 }
 

@@ -45,6 +45,9 @@ const PATIENCE_MS = 60_000;
 const BACK_OFF_MS = 5_000;
 const MOST_DOUBLED = 6;
 const BUSY_MS = 200;
+/** How often a worker is asked again whose connection was lost, and how often is looked for answers that were lost. */
+const REPEATS = 2;
+const LOOK_MS = 60_000;
 /** How long an answer is waited for: then the next worker is asked. */
 const ANSWER_MS = 120_000;
 
@@ -70,6 +73,7 @@ class Seller {
   stopped: string | undefined;
   busyUntil = 0;
   underWay = 0;
+  lookedAt = performance.now();
   /** Times in a row that it did not answer. */
   failures = 0;
   /** Requests that it gets at once. An answer that comes after it was waited for costs a place at the worker. */
@@ -86,13 +90,19 @@ class Seller {
   }
 
   get isFree(): boolean {
-    const isRoom = this.underWay < (this.payer === undefined ? 1 : Math.min(this.room, this.payer.info.unpaid));
+    const isRoom = this.underWay < (this.payer === undefined ? 1 : Math.min(this.room, this.payer.places));
     return this.stopped === undefined && isRoom && performance.now() >= this.busyUntil;
   }
 
-  answered(milliseconds: number): void {
+  /**
+   * Takes the time of an answer. No more are asked for at once than are given in half the time that is waited, by
+   * a worker that gives them one after the other.
+   * @param among How many were under way.
+   */
+  answered(milliseconds: number, among: number): void {
     this.failures = 0;
-    this.room = Math.max(1, Math.min(this.room + (milliseconds < FAST_MS ? 1 : -1), this.payer?.info.unpaid ?? 1));
+    const inTime = Math.floor((among * ANSWER_MS) / 2 / Math.max(1, milliseconds));
+    this.room = Math.max(1, Math.min(this.room + (milliseconds < FAST_MS ? 1 : -1), inTime, this.payer?.places ?? 1));
   }
 
   failed(): void {
@@ -184,14 +194,14 @@ export class Sellers {
     inputs: RunInputs,
     fits: (outputs: readonly Uint8Array[]) => boolean,
   ): Promise<Bought | undefined> {
-    const { program, ledger, log } = this.#options;
+    const { ledger, log } = this.#options;
     seller.underWay++;
     let isBought = false;
     try {
       const payer = await this.#open(seller);
-      const start = performance.now();
-      const answered = await payer.ask(program, inputs);
-      seller.answered(performance.now() - start);
+      const [start, among] = [performance.now(), seller.underWay];
+      const answered = await this.#ask(payer, inputs);
+      seller.answered(performance.now() - start, among);
       // The draw comes after the signature: no worker knows before which answers are checked.
       if (!fits(answered.outputs) || this.#isDrawn(answered.digest)) {
         ledger.judged(answered.digest, "drawn");
@@ -216,7 +226,10 @@ export class Sellers {
       } else if (error instanceof RefusedError && error.retryable) {
         seller.busyUntil = performance.now() + BUSY_MS;
         seller.room = Math.ceil(seller.room / 2);
-        if (error.status === 429) await this.#payRest(seller);
+        if (error.status === 429) {
+          await this.#payRest(seller);
+          await this.#payLost(seller, 0);
+        }
       } else if (error instanceof RefusedError && error.status === 402 && seller.underWay > 1) {
         // The deposit covers those under way, and no more.
         seller.room = seller.underWay - 1;
@@ -279,6 +292,42 @@ export class Sellers {
       this.#options.log.warn({ url: seller.url, reason: (error as Error).message }, "a ticket was not taken yet");
     } finally {
       this.#release(seller);
+    }
+    if (performance.now() < seller.lookedAt + LOOK_MS) return;
+    seller.lookedAt = performance.now();
+    // Until then a client may come back for its text, which goes on with the answer that was lost.
+    await this.#payLost(seller, this.#options.at.claimLifetime / 2);
+  }
+
+  /** Asks, and after a lost connection again under the same nonce: the worker executes and signs once. */
+  async #ask(payer: Payer, inputs: RunInputs): Promise<Answered> {
+    for (let k = 0; ; k++) {
+      const start = performance.now();
+      try {
+        return await payer.ask(this.#options.program, inputs);
+      } catch (error) {
+        const isLate = performance.now() - start > ANSWER_MS / 2;
+        if (!(error instanceof EndpointError) || isLate || k === REPEATS) throw error;
+      }
+      await sleep(BUSY_MS);
+    }
+  }
+
+  /** Pays answers that were lost, and that nobody asks for again: each has a place at the worker. */
+  async #payLost(seller: Seller, age: number): Promise<void> {
+    const { payer } = seller;
+    const { program, ledger, log } = this.#options;
+    try {
+      for (const { digest, inputs } of (await payer?.lost(program, age)) ?? []) {
+        if (this.#isDrawn(digest)) {
+          ledger.judged(digest, "drawn");
+          await this.#judge(seller, digest, inputs);
+        }
+        await payer!.pay(digest);
+      }
+    } catch (error) {
+      if (error instanceof WrongAnswerError) seller.stopped = error.message;
+      log.warn({ url: seller.url, reason: (error as Error).message }, "answers that were lost are not paid yet");
     }
   }
 

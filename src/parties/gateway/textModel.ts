@@ -101,20 +101,36 @@ export function promptOf(model: TextModel, request: TextRequest, clock: Clock): 
 }
 
 function tokensOf(model: TextModel, request: TextRequest, clock: Clock, param: string): Prompt {
-  const { prompt } = request;
+  const { prompt, messages } = request;
   const readings: Record<string, string> = {};
   if (typeof prompt !== "string") return { text: "", tokens: prompt, readings };
   const isChat = request.kind === "chat";
   if (isChat && model.render === undefined)
     throw unfitRequest("messages", `${model.name} has no chat template: ask for completions`);
+  // SAFETY: rendering and tokenising take time, in which nobody else is answered. Only a text that may fit is looked at.
+  requireBytes(model, param, isChat ? messages.map(({ content }) => content) : [prompt]);
   const read: Clock = (format) => (readings[format] = clock(format));
-  const text = isChat ? model.render!(request.messages, read) : prompt;
+  const text = isChat ? model.render!(messages, read) : prompt;
+  requireBytes(model, param, [text]);
   try {
     // A template writes the special tokens itself.
     return { text, tokens: model.tokenizer.encode(text, isChat), readings };
   } catch (cause) {
     throw unfitRequest(param, `${param} cannot be turned into tokens of this model`, null, cause);
   }
+}
+
+/** @throws ApiError for more texts, or more bytes in them, than a model's slots can hold as its longest tokens */
+function requireBytes({ tokenizer, limits: { slots } }: TextModel, param: string, texts: readonly string[]): void {
+  const most = slots * tokenizer.longest;
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (bytes <= most && texts.length <= slots) return;
+  const has = texts.length > slots ? `${texts.length} messages` : `${bytes} bytes of text`;
+  throw unfitRequest(
+    param,
+    `${param}: ${has}, the model takes ${slots} tokens of at most ${tokenizer.longest} bytes`,
+    "context_length_exceeded",
+  );
 }
 
 /**

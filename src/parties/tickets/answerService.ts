@@ -7,13 +7,15 @@ import type { KnownProgram } from "../../dispute/run/execution.ts";
 import { MAX_ITEMS, runWork } from "../../program/run.ts";
 import { programWork } from "../../program/work.ts";
 import { JobProgramError } from "../requester/errors.ts";
-import { RunInputError, RunInputs } from "../../program/trace/runInputs.ts";
+import { sharedZeros } from "../../program/merkle/tensor.ts";
+import { bytesOf, RunInputError, RunInputs } from "../../program/trace/runInputs.ts";
 import { answerRun } from "./answerRun.ts";
 import { requireClaimable } from "./claimable.ts";
 import { RefusedError } from "./errors.ts";
 import type { AnswerBody, Info, Payment, Question } from "./messages.ts";
 import { claimBody, requestOf, ticketOfBody } from "./messageSchemas.ts";
 import type { Pace, ServiceOptions } from "./serviceOptions.ts";
+import type { GivenAnswer } from "./workerLedger.ts";
 import { digestOf, drawOf, oddsOf, secretHashOf, typedData } from "./typedData.ts";
 
 /** Maximum difference between a payer's and a worker's clock, seconds. */
@@ -22,6 +24,10 @@ export const CLOCK_SKEW = 60;
 /** Lifetime of cached chain data on a pledge or a deposit, milliseconds. */
 const FRESH_MS = 10_000;
 const MAX_WAITING = 128;
+
+/** A request under way, and how many others wait for its answer: the same request, sent again. */
+type Running = { about: string; answer: Promise<AnswerBody>; repeats: number };
+const MAX_REPEATS = 4;
 
 /** Unpaid answers that a payer may hold by default. */
 const MAX_UNPAID = 16;
@@ -45,6 +51,8 @@ export class AnswerService {
   #last: Promise<unknown> = Promise.resolve();
   /** Answers under way by payer, reserved ones included. */
   readonly #asking = new Map<string, number>();
+  /** Requests under way, by payer and nonce. */
+  readonly #running = new Map<string, Running>();
   /** Measured seconds an item, by program: the slowest of the latest answers. */
   readonly #measured = new Map<string, number>();
   readonly #read = new Map<string, { at: number; value: Promise<unknown> }>();
@@ -93,15 +101,48 @@ export class AnswerService {
   }
 
   /**
-   * Executes and signs what a payer asks for.
+   * Executes and signs what a payer asks for. A request that comes again with its nonce, and a new time, gets the same
+   * answer until that is paid: nothing is executed or signed twice.
    * @throws RefusedError
    */
   async answer(question: Question): Promise<AnswerBody> {
-    const { ledger, maxWaiting = MAX_WAITING } = this.#options;
     if (this.#stops) throw new RefusedError(503, "the worker stops: ask again later");
+    this.checkHead(question);
+    const payer = question.payer.toLowerCase() as Address;
+    const nonce = question.request.nonce.toLowerCase() as Hex;
+    const name = `${payer} ${nonce}`;
+    const same = this.#running.get(name);
+    if (same !== undefined) return this.#awaited(same, question);
+    const given = this.#kept(() => this.#options.ledger.given(nonce));
+    if (given !== undefined) return this.#again(given, question);
+    const answer = this.#answerNew(question, payer, nonce);
+    this.#running.set(name, { about: aboutOf(question.payer, question.request), answer, repeats: 0 });
+    return answer.finally(() => this.#running.delete(name));
+  }
+
+  /** The answer that is under way for the same request. */
+  async #awaited(same: Running, question: Question): Promise<AnswerBody> {
+    if (same.about !== aboutOf(question.payer, question.request)) throw usedNonce();
+    if (same.repeats >= MAX_REPEATS) throw new RefusedError(429, "this request waits already: wait for its answer");
+    same.repeats++;
+    try {
+      return await same.answer;
+    } finally {
+      same.repeats--;
+    }
+  }
+
+  /** An answer that was signed before, and is not paid: it may have been lost on its way. */
+  #again(given: GivenAnswer | "nothing", question: Question): AnswerBody {
+    if (given === "nothing" || aboutOf(given.claim.payer, given.claim) !== aboutOf(question.payer, question.request))
+      throw usedNonce();
+    return bodyOf(given);
+  }
+
+  async #answerNew(question: Question, payer: Address, nonce: Hex): Promise<AnswerBody> {
+    const { ledger, maxWaiting = MAX_WAITING } = this.#options;
     if (this.#waiting >= maxWaiting)
       throw new RefusedError(503, `${maxWaiting} answers wait to be executed: ask again later`);
-    const payer = question.payer.toLowerCase();
     const asking = this.#asking.get(payer) ?? 0;
     if (asking >= this.#maxUnpaid)
       throw new RefusedError(429, `${asking} answers to this payer are under way: wait for them`);
@@ -109,22 +150,21 @@ export class AnswerService {
     this.#waiting++;
     try {
       const { program, inputs, slowest, free } = await this.#checked(question);
-      const nonce = question.request.nonce as Hex;
       // Nothing else happens between this and the reservation: others ask at the same time.
       const seconds = this.#secondsOf(program.model.programRoot, question.request.items, slowest);
       this.#needTime(seconds);
-      this.#needRoom(payer as Address, free);
+      this.#needRoom(payer, free);
       const isNew = this.#kept(() =>
         ledger.reserve({
           nonce,
-          payer: payer as Address,
+          payer,
           time: BigInt(question.request.time),
           seconds,
           inputsRoot: question.request.inputsRoot.toLowerCase() as Hex,
           inputs: inputs.bytes,
         }),
       );
-      if (!isNew) throw new RefusedError(409, "a request with this nonce was made before: use a new one");
+      if (!isNew) throw usedNonce();
       try {
         return await this.#inTurn(() => this.#sign(question, nonce, { program, inputs, slowest }));
       } catch (error) {
@@ -177,7 +217,6 @@ export class AnswerService {
     const { at, programs } = this.#options;
     const { programRoot, items, firstItem, inputsRoot } = question.request;
     const payer = question.payer as Address;
-    this.checkHead(question);
     const program = await programs.load(programRoot as Hex);
     if (program === undefined) {
       // After a start models are still compiled: which programs they are is known later.
@@ -282,12 +321,8 @@ export class AnswerService {
     const signature = await at.account.signTypedData(typedData(at.at, "SignedClaim", claim));
     const digest = digestOf(at.at, "SignedClaim", claim);
     // SAFETY: the ledger keeps all outgoing data on disk before sending.
-    this.#kept(() => ledger.signed(nonce, { digest, claim, signature, secret, nodes }, seconds));
-    return {
-      claim: claimBody(claim),
-      signature,
-      outputs: outputs.map((bytes) => Buffer.from(bytes).toString("base64")),
-    };
+    this.#kept(() => ledger.signed(nonce, { digest, claim, signature, secret, nodes }, seconds, outputs));
+    return bodyOf({ claim, signature, outputs });
   }
 
   async #needPledge(): Promise<void> {
@@ -360,6 +395,22 @@ export class AnswerService {
 const poor = (free: bigint, needed: bigint): RefusedError =>
   new RefusedError(402, `the payer's deposit for this worker is ${free}, at least ${needed} is needed`);
 
+const usedNonce = (): RefusedError =>
+  new RefusedError(409, "another request with this nonce was made before, or its answer is paid: use a new one");
+
+/** What a request with the same nonce has in common with the first one: all but the time. */
+const aboutOf = (
+  payer: string,
+  { programRoot, inputsRoot, items, firstItem }: Pick<SignedClaim | Question["request"], keyof RunAbout>,
+): string => [payer, programRoot, inputsRoot, items, firstItem].join(" ").toLowerCase();
+type RunAbout = Pick<SignedClaim, "programRoot" | "inputsRoot" | "items" | "firstItem">;
+
+const bodyOf = ({ claim, signature, outputs }: GivenAnswer): AnswerBody => ({
+  claim: claimBody(claim),
+  signature,
+  outputs: outputs.map((bytes) => Buffer.from(bytes).toString("base64")),
+});
+
 function inputsOf(
   { model }: KnownProgram,
   { inputs }: Question,
@@ -369,7 +420,12 @@ function inputsOf(
     return new RunInputs(
       model.program.inputs,
       length,
-      inputs.map((text) => Buffer.from(text, "base64")),
+      inputs.map((text, k) => {
+        const input = model.program.inputs[k];
+        // Carried state that begins with zeros is sent as nothing.
+        if (text === "" && input?.source?.kind === "carried") return sharedZeros(bytesOf(input));
+        return Buffer.from(text, "base64");
+      }),
     );
   } catch (error) {
     if (error instanceof RunInputError) throw new RefusedError(400, error.message, { cause: error });

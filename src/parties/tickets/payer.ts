@@ -3,7 +3,9 @@ import { bytesToHex, isAddressEqual, type Address, type Hex } from "viem";
 import type { z } from "zod/v4";
 import { PledgeStatus, type SignedClaim, type Ticket } from "../../chain/structs.ts";
 import type { KnownProgram } from "../../dispute/run/execution.ts";
+import { isZeros } from "../../program/merkle/tensor.ts";
 import { RunInputs } from "../../program/trace/runInputs.ts";
+import type { ProgramInput } from "../../program/types.ts";
 import { answerOfBytes } from "./answerRun.ts";
 import { CLOCK_SKEW } from "./answerService.ts";
 import { requireClaimable } from "./claimable.ts";
@@ -55,6 +57,7 @@ export class Payer {
   readonly #info: Info;
   readonly #findSigner: FindSigner;
   #pledgedAt = -Infinity;
+  #covered = Infinity;
 
   private constructor(options: PayerOptions, info: Info, findSigner: FindSigner) {
     [this.#options, this.#info, this.#findSigner] = [options, info, findSigner];
@@ -83,6 +86,10 @@ export class Payer {
     return this.#info.worker as Address;
   }
 
+  get #now(): bigint {
+    return BigInt(Math.floor(this.#clock()));
+  }
+
   get info(): Info {
     return this.#info;
   }
@@ -97,30 +104,86 @@ export class Payer {
     const { model } = program;
     requireClaimable(at.session.deployment.parameters, program, inputs.length.items);
     await this.#needPledge();
-    const request: AnswerRequest = {
+    const { claimLifetime } = at;
+    const first: AnswerRequest = {
       worker: this.worker,
       programRoot: model.programRoot,
       inputsRoot: inputs.roots.length === 0 ? `0x${"0".repeat(64)}` : inputs.list.root,
       ...inputs.length,
-      time: BigInt(Math.floor(this.#clock())),
+      time: this.#now,
       nonce: bytesToHex(randomBytes(32)),
     };
-    const signature = await at.account.signTypedData(typedData(at.at, "Request", request));
-    const question = {
-      payer: at.account.address,
-      request: { ...request, time: String(request.time) },
-      signature,
-      inputs: inputs.bytes.map((bytes, k) =>
-        model.program.inputs[k]!.source?.kind === "index" ? "" : Buffer.from(bytes).toString("base64"),
-      ),
-    };
-    const body = await call(this.#options, "/v1/answers", question, answerSchema);
-    const { claim, digest, outputs, nodes } = this.#checked(program, request, body);
-    const fate = isDrawn ? "drawn" : "open";
-    // SAFETY: each claim has its own number. A claim that comes twice says what was drawn of it, and earns no ticket.
-    if (!ledger.hold({ digest, claim, signature: body.signature as Hex, nodes, inputs: inputs.bytes, fate }))
-      throw new WrongAnswerError("the worker's claim was given for another request before: nothing is paid");
-    return { digest, claim, outputs };
+    // An answer that is older could be refuted for a short time only.
+    const request = ledger.asks({ request: first, inputs: inputs.bytes }, first.time - BigInt(claimLifetime) / 2n);
+    return this.#send(program, request, inputs.bytes, { isDrawn, isFirst: request === first });
+  }
+
+  /**
+   * Takes answers that were lost on their way: the worker may have signed them, and keeps a place for each until it is
+   * paid. Nothing is executed for this.
+   * @param age Seconds since the requests were sent, at least.
+   * @returns the answers that came, to be judged and paid
+   * @throws WrongAnswerError
+   */
+  async lost(program: KnownProgram, age = 0): Promise<(Answered & { inputs: RunInputs })[]> {
+    const { at, ledger } = this.#options;
+    const since = this.#now - BigInt(at.claimLifetime);
+    const found = ledger.lost(this.worker, program.model.programRoot, since, this.#now - BigInt(age));
+    const answers: (Answered & { inputs: RunInputs })[] = [];
+    for (const { request, inputs: bytes } of found) {
+      const inputs = new RunInputs(program.model.program.inputs, request, bytes);
+      // Meanwhile another request may have taken the nonce over.
+      const { nonce } = ledger.asks({ request, inputs: bytes }, since);
+      if (nonce !== request.nonce) ledger.unanswered(nonce, true);
+      else
+        try {
+          answers.push({ ...(await this.#send(program, request, bytes, { withInputs: false })), inputs });
+        } catch (error) {
+          if (!(error instanceof RefusedError || error instanceof EndpointError)) throw error;
+        }
+    }
+    return answers;
+  }
+
+  /**
+   * Sends a request, under a time of now. Without inputs, the worker gives what it has already, and executes nothing.
+   */
+  async #send(
+    program: KnownProgram,
+    request: AnswerRequest,
+    inputs: readonly Uint8Array[],
+    { isDrawn = false, isFirst = false, withInputs = true },
+  ): Promise<Answered> {
+    const { at, ledger } = this.#options;
+    const { nonce } = request;
+    let isHeld = false;
+    let isRefused = false;
+    try {
+      const sent = { ...request, time: this.#now };
+      const signature = await at.account.signTypedData(typedData(at.at, "Request", sent));
+      const texts = inputs.map((bytes, k) => wireText(program.model.program.inputs[k]!, bytes));
+      const question = {
+        payer: at.account.address,
+        request: { ...sent, time: String(sent.time) },
+        signature,
+        inputs: withInputs ? texts : [],
+      };
+      const body = await call(this.#options, "/v1/answers", question, answerSchema);
+      const { claim, digest, outputs, nodes } = this.#checked(program, request, body);
+      const fate = isDrawn ? "drawn" : "open";
+      // SAFETY: each claim has its own number. A claim that comes twice says what was drawn of it, and earns no ticket.
+      if (!ledger.hold({ digest, claim, signature: body.signature as Hex, nodes, inputs, fate }, nonce))
+        throw new WrongAnswerError("the worker's claim was given for another request before: nothing is paid");
+      isHeld = true;
+      return { digest, claim, outputs };
+    } catch (error) {
+      // A worker that is busy may have signed an answer to an earlier sending.
+      const isBusy = error instanceof RefusedError && error.retryable;
+      isRefused = error instanceof WrongAnswerError || (error instanceof RefusedError && (isFirst || !isBusy));
+      throw error;
+    } finally {
+      if (!isHeld) ledger.unanswered(nonce, isRefused);
+    }
   }
 
   /**
@@ -177,8 +240,10 @@ export class Payer {
     if (claim.programRoot !== programRoot) throw wrong("is about another program");
     if (claim.inputsRoot !== inputsRoot) throw wrong("is about other inputs");
     if (claim.items !== items || claim.firstItem !== firstItem) throw wrong("is about other items");
-    if (Math.abs(Number(claim.issued) - this.#clock()) > CLOCK_SKEW)
-      throw wrong(`says that it was issued at ${claim.issued}, more than ${CLOCK_SKEW} s from now`);
+    // An answer that was lost is from after the first sending.
+    const [from, until] = [request.time - BigInt(CLOCK_SKEW), this.#now + BigInt(CLOCK_SKEW)];
+    if (claim.issued < from || claim.issued > until)
+      throw wrong(`says that it was issued at ${claim.issued}, more than ${CLOCK_SKEW} s from the request or from now`);
     const digest = digestOf(at.at, "SignedClaim", claim);
     const signer = this.#findSigner(digest, body.signature as Hex);
     if (signer === undefined || !isAddressEqual(signer, this.worker)) throw wrong("is not signed by the worker");
@@ -192,14 +257,31 @@ export class Payer {
     return { claim, digest, outputs: answer.outputs, nodes: answer.nodes };
   }
 
+  /** Answers that the worker lets be unpaid, and that the deposit covered a moment ago; at least one. */
+  get places(): number {
+    return Math.max(1, Math.min(this.#info.unpaid, this.#covered));
+  }
+
   async #needPledge(): Promise<void> {
     if (performance.now() - this.#pledgedAt < FRESH_MS) return;
-    const { status } = await this.#options.at.pledges.pledgeOf(this.worker);
+    const { pledges, tickets, account } = this.#options.at;
+    const [{ status }, { free }] = await Promise.all([
+      pledges.pledgeOf(this.worker),
+      tickets.depositOf(account.address, this.worker),
+    ]);
+    const face = BigInt(this.#info.face);
+    this.#covered = face === 0n ? Infinity : Number(free / face);
     if (status !== PledgeStatus.active)
       throw new TicketTermsError(`the worker ${this.worker} has no pledge: nothing would back its answers`);
     this.#pledgedAt = performance.now();
   }
 }
+
+/** An input as it is sent: the index as nothing, and so carried state that begins with zeros. */
+const wireText = ({ source }: ProgramInput, bytes: Uint8Array): string =>
+  source?.kind === "index" || (source?.kind === "carried" && isZeros(bytes))
+    ? ""
+    : Buffer.from(bytes).toString("base64");
 
 async function call<Schema extends z.ZodType>(
   { url, timeoutMs = TIMEOUT_MS }: Pick<PayerOptions, "url" | "timeoutMs">,

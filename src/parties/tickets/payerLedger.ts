@@ -3,6 +3,8 @@ import { Database, type SqlRow } from "../../base/database/database.ts";
 import type { SignedClaim, Ticket } from "../../chain/structs.ts";
 import type { AnswerBody, Payment } from "./messages.ts";
 import { claimBody, claimOfBody, ticketBody, ticketOfBody } from "./messageSchemas.ts";
+import { bytesOfStored, storedBytes } from "./storedBytes.ts";
+import type { AnswerRequest } from "./typedData.ts";
 
 /**
  * The fate of an answer. open: the answer is paid. drawn: the answer is executed locally before payment. wrong:
@@ -40,21 +42,32 @@ const TO_VERSION_2 = `
   create index held_by_inputs on held (inputs_root);
   create index held_by_time on held (issued);`;
 
+/** The additions since version 2: requests whose answers have not come. */
+const TO_VERSION_3 = `
+  create table asked (
+    nonce text primary key, worker text not null, program_root text not null, about text not null,
+    request text not null, time integer not null);
+  create table asked_inputs (
+    nonce text not null references asked (nonce) on delete cascade, number integer not null, bytes blob not null,
+    primary key (nonce, number));
+  create index asked_by_worker on asked (worker, program_root);`;
+
 const CONTENT = {
   applicationId: 0x52665450,
   what: "the ledger of a payer's answers",
-  schema: SCHEMA + TO_VERSION_2,
-  version: 2,
-  upgrades: [TO_VERSION_2],
+  schema: SCHEMA + TO_VERSION_2 + TO_VERSION_3,
+  version: 3,
+  upgrades: [TO_VERSION_2, TO_VERSION_3],
 };
 
-/** Bytes as the file holds them: of zeros only, such as the first caches of a decoder, their number. */
-const storedBytes = (bytes: Uint8Array): Uint8Array | number =>
-  bytes.length > 0 && bytes.every((byte) => byte === 0) ? bytes.length : bytes;
+/** A request that was sent, and whose answer may be lost. The time is that of the first sending. */
+export type AskedRequest = { request: AnswerRequest; inputs: readonly Uint8Array[] };
 
 /** The promises to a payer, and the payer's signatures. */
 export class PayerLedger {
   readonly #database: Database;
+  /** Nonces of requests that this process waits for. */
+  readonly #waiting = new Set<string>();
 
   private constructor(database: Database) {
     this.#database = database;
@@ -65,10 +78,64 @@ export class PayerLedger {
     return new PayerLedger(await Database.open(path, CONTENT));
   }
 
-  /** Keeps a signed claim before any payment. @returns false if the claim is held already */
-  hold(held: Omit<HeldClaim, "ticket" | "ticketSignature" | "sent">): boolean {
+  /**
+   * Keeps a request before it is sent. A request for the same answer that nobody waits for goes on under its nonce: the
+   * worker may have signed its answer.
+   * @param since Unix seconds: answers of earlier requests are too old.
+   * @returns the request with its nonce and first time, to be ended by `hold` or `unanswered`; the given one if it is new
+   */
+  asks({ request, inputs }: AskedRequest, since: bigint): AnswerRequest {
+    const about = aboutOf(request);
+    const earlier = this.#database
+      .all("select nonce, time from asked where worker = ? and program_root = ? and about = ?", ...about)
+      .find(({ nonce, time }) => !this.#waiting.has(nonce as string) && BigInt(time as number) >= since);
+    if (earlier !== undefined) {
+      const nonce = earlier.nonce as Hex;
+      this.#waiting.add(nonce);
+      return { ...request, nonce, time: BigInt(earlier.time as number) };
+    }
+    const { nonce } = request;
+    this.#database.unsynced(() => {
+      const body = JSON.stringify({ ...request, time: String(request.time) });
+      this.#database.run("insert into asked values (?, ?, ?, ?, ?, ?)", nonce, ...about, body, Number(request.time));
+      for (const [number, bytes] of inputs.entries())
+        this.#database.run("insert into asked_inputs values (?, ?, ?)", nonce, number, storedBytes(bytes));
+    });
+    this.#waiting.add(nonce);
+    return request;
+  }
+
+  /** Ends the waiting for an answer. @param isRefused Whether there will be none: the request is forgotten. */
+  unanswered(nonce: Hex, isRefused: boolean): void {
+    this.#waiting.delete(nonce);
+    if (isRefused) this.#database.unsynced(() => this.#forgetAsked("nonce = ?", nonce));
+  }
+
+  /** Requests to a worker about a program, sent between two times, whose answers nobody waits for. */
+  lost(worker: Address, programRoot: Hex, since: bigint, until: bigint): AskedRequest[] {
+    return this.#database
+      .all(
+        "select nonce, request from asked where worker = ? and program_root = ? and time between ? and ?",
+        ...[worker.toLowerCase(), programRoot.toLowerCase(), Number(since), Number(until)],
+      )
+      .filter(({ nonce }) => !this.#waiting.has(nonce as string))
+      .map(({ nonce, request }) => {
+        const body = JSON.parse(request as string) as AnswerRequest & { time: string };
+        const rows = this.#database.all("select bytes from asked_inputs where nonce = ? order by number", nonce!);
+        return { request: { ...body, time: BigInt(body.time) }, inputs: rows.map(({ bytes }) => bytesOfStored(bytes)) };
+      });
+  }
+
+  /**
+   * Keeps a signed claim before any payment.
+   * @param nonce Of the request, which is answered with it.
+   * @returns false if the claim is held already
+   */
+  hold(held: Omit<HeldClaim, "ticket" | "ticketSignature" | "sent">, nonce?: Hex): boolean {
     const { digest, claim, signature, nodes, inputs, fate } = held;
+    if (nonce !== undefined) this.#waiting.delete(nonce);
     return this.#database.transaction(() => {
+      if (nonce !== undefined) this.#forgetAsked("nonce = ?", nonce);
       if (this.#database.first("select 1 from held where digest = ?", digest) !== undefined) return false;
       this.#database.run(
         "insert into held (digest, worker, issued, inputs_root, claim, signature, nodes, fate) " +
@@ -128,6 +195,7 @@ export class PayerLedger {
         Number(before),
       );
       this.#database.run("delete from held where issued < ? and fate <> 'wrong'", Number(before));
+      this.#forgetAsked("time < ?", Number(before));
     });
   }
 
@@ -144,10 +212,15 @@ export class PayerLedger {
     this.#database.close();
   }
 
+  #forgetAsked(which: string, value: string | number): void {
+    this.#database.run(`delete from asked_inputs where nonce in (select nonce from asked where ${which})`, value);
+    this.#database.run(`delete from asked where ${which}`, value);
+  }
+
   #inputs(digest: string): Uint8Array[] {
     return this.#database
       .all("select bytes from inputs where digest = ? order by number", digest)
-      .map(({ bytes }) => (typeof bytes === "number" ? new Uint8Array(bytes) : (bytes as Uint8Array)));
+      .map(({ bytes }) => bytesOfStored(bytes));
   }
 
   #held(row: SqlRow): HeldClaim {
@@ -169,3 +242,10 @@ export class PayerLedger {
     };
   }
 }
+
+/** What requests for the same answer have in common. */
+const aboutOf = ({ worker, programRoot, inputsRoot, items, firstItem }: AnswerRequest): [string, string, string] => [
+  worker.toLowerCase(),
+  programRoot.toLowerCase(),
+  `${inputsRoot.toLowerCase()} ${items} ${firstItem}`,
+];

@@ -3,6 +3,7 @@ import { Database, type SqlRow } from "../../base/database/database.ts";
 import type { SignedClaim, Ticket } from "../../chain/structs.ts";
 import type { AnswerBody, Payment } from "./messages.ts";
 import { claimBody, claimOfBody, ticketBody, ticketOfBody } from "./messageSchemas.ts";
+import { bytesOfStored, storedBytes } from "./storedBytes.ts";
 
 /**
  * How far an answer is. reserved: its request was taken, nothing is signed. signed: the claim was given away. paid: its
@@ -24,6 +25,9 @@ export type KeptAnswer = {
   ticket?: Ticket;
   ticketSignature?: Hex;
 };
+
+/** An answer as a payer gets it. */
+export type GivenAnswer = Pick<KeptAnswer, "claim" | "signature"> & { outputs: readonly Uint8Array[] };
 
 /** A request that is taken. */
 type Reserved = {
@@ -52,13 +56,19 @@ const SCHEMA = `
 /** The additions since version 1: before each execution, all answers that can still go on chain are summed. */
 const TO_VERSION_2 = "create index answers_by_time on answers (issued);";
 
+/** The additions since version 2: an answer that was lost on its way is given again. */
+const TO_VERSION_3 = `
+  create table outputs (
+    nonce text not null references answers (nonce) on delete cascade, number integer not null, bytes blob not null,
+    primary key (nonce, number));`;
+
 /** Both ledgers hold money: opening a file from an earlier version upgrades the file. */
 const CONTENT = {
   applicationId: 0x52665457,
   what: "the ledger of a worker's answers",
-  schema: SCHEMA + TO_VERSION_2,
-  version: 2,
-  upgrades: [TO_VERSION_2],
+  schema: SCHEMA + TO_VERSION_2 + TO_VERSION_3,
+  version: 3,
+  upgrades: [TO_VERSION_2, TO_VERSION_3],
 };
 
 /** A worker's signatures, and the amounts owed to the worker. Every outgoing message is written first. */
@@ -91,7 +101,7 @@ export class WorkerLedger {
         ...[nonce, payer.toLowerCase(), Number(time), seconds, inputsRoot],
       );
       for (const [number, bytes] of inputs.entries())
-        this.#database.run("insert into inputs values (?, ?, ?)", nonce, number, bytes);
+        this.#database.run("insert into inputs values (?, ?, ?)", nonce, number, storedBytes(bytes));
       return true;
     });
   }
@@ -107,27 +117,50 @@ export class WorkerLedger {
   /**
    * Keeps a signed claim. Only after that it may be given away.
    * @param seconds That count for it from now on; by default those of the reservation.
+   * @param outputs To be given again until the answer is paid.
    */
   signed(
     nonce: Hex,
     answer: Pick<KeptAnswer, "digest" | "claim" | "signature" | "secret" | "nodes">,
     seconds?: number,
+    outputs: readonly Uint8Array[] = [],
   ): void {
     const { digest, claim, signature, secret, nodes } = answer;
-    this.#database.run(
-      "update answers set state = 'signed', digest = ?, issued = ?, claim = ?, signature = ?, secret = ?, nodes = ?, " +
-        "seconds = coalesce(?, seconds) where nonce = ?",
-      ...[digest, Number(claim.issued), JSON.stringify(claimBody(claim)), signature, secret, nodes],
-      ...[seconds ?? null, nonce],
-    );
+    this.#database.transaction(() => {
+      this.#database.run(
+        "update answers set state = 'signed', digest = ?, issued = ?, claim = ?, signature = ?, secret = ?, " +
+          "nodes = ?, seconds = coalesce(?, seconds) where nonce = ?",
+        ...[digest, Number(claim.issued), JSON.stringify(claimBody(claim)), signature, secret, nodes],
+        ...[seconds ?? null, nonce],
+      );
+      for (const [number, bytes] of outputs.entries())
+        this.#database.run("insert into outputs values (?, ?, ?)", nonce, number, storedBytes(bytes));
+    });
   }
 
-  /** Keeps the ticket of an answer. */
+  /**
+   * What was given for a nonce.
+   * @returns undefined for a new nonce; without an answer if it is paid, or not signed yet
+   */
+  given(nonce: Hex): GivenAnswer | "nothing" | undefined {
+    const row = this.#database.first("select state, claim, signature from answers where nonce = ?", nonce);
+    if (row === undefined) return undefined;
+    const stored = this.#database.all("select bytes from outputs where nonce = ? order by number", nonce);
+    if (row.state !== "signed" || stored.length === 0) return "nothing";
+    const outputs = stored.map(({ bytes }) => bytesOfStored(bytes));
+    const claim = JSON.parse(row.claim as string) as AnswerBody["claim"];
+    return { claim: claimOfBody({ claim }), signature: row.signature as Hex, outputs };
+  }
+
+  /** Keeps the ticket of an answer. The payer has the outputs then. */
   paid(digest: Hex, ticket: Ticket, signature: Hex, wins: boolean): void {
-    this.#database.run(
-      "update answers set state = ?, ticket = ?, ticket_signature = ? where digest = ? and state = 'signed'",
-      ...[wins ? "won" : "paid", JSON.stringify(ticketBody(ticket)), signature, digest],
-    );
+    this.#database.transaction(() => {
+      this.#database.run(
+        "update answers set state = ?, ticket = ?, ticket_signature = ? where digest = ? and state = 'signed'",
+        ...[wins ? "won" : "paid", JSON.stringify(ticketBody(ticket)), signature, digest],
+      );
+      this.#database.run("delete from outputs where nonce in (select nonce from answers where digest = ?)", digest);
+    });
   }
 
   /** Notes that a winner is cashed, or is not, after a reorganisation. */
@@ -204,7 +237,8 @@ export class WorkerLedger {
   forget(before: bigint): void {
     this.#database.transaction(() => {
       const old = "select nonce from answers where issued < ? and state in ('signed', 'paid', 'closed')";
-      this.#database.run(`delete from inputs where nonce in (${old})`, Number(before));
+      for (const table of ["inputs", "outputs"])
+        this.#database.run(`delete from ${table} where nonce in (${old})`, Number(before));
       this.#database.run(`delete from answers where nonce in (${old})`, Number(before));
     });
   }
@@ -225,7 +259,7 @@ export class WorkerLedger {
   #inputs(nonce: string): Uint8Array[] {
     return this.#database
       .all("select bytes from inputs where nonce = ? order by number", nonce)
-      .map(({ bytes }) => bytes as Uint8Array);
+      .map(({ bytes }) => bytesOfStored(bytes));
   }
 
   #answerOf(row: SqlRow): KeptAnswer {

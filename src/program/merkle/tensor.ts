@@ -24,9 +24,21 @@ export function tensorTree(tensor: Uint8Array): MerkleList {
 /** The root of a tensor's tree. */
 export const tensorRoot = (tensor: Uint8Array): Hash => tensorTree(tensor).root;
 
+const knownZeros = new Map<number, WeakRef<Uint8Array>>();
+
+/** Returns a tensor of zeros that all callers share: nobody may write to the tensor. */
+export function sharedZeros(length: number): Uint8Array {
+  const known = knownZeros.get(length)?.deref();
+  if (known !== undefined) return known;
+  const zeros = new Uint8Array(length);
+  knownZeros.set(length, new WeakRef(zeros));
+  return zeros;
+}
+
 /** Whether all bytes of a tensor are zero. */
 export function isZeros(tensor: Uint8Array): boolean {
   const { buffer, byteOffset, length } = tensor;
+  if (knownZeros.get(length)?.deref() === tensor) return true;
   // By words where they are aligned: state may have gigabytes.
   const words = byteOffset % 4 === 0 ? new Uint32Array(buffer, byteOffset, length >>> 2) : new Uint32Array(0);
   for (let k = 0; k < words.length; k++) if (words[k] !== 0) return false;

@@ -2,9 +2,12 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { expect } from "chai";
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
-import OpenAI, { APIError, AuthenticationError, BadRequestError, NotFoundError } from "openai";
+import OpenAI, { APIError, APIUserAbortError, AuthenticationError, BadRequestError, NotFoundError } from "openai";
 import { parseEther } from "viem";
 import { addKey } from "../../../src/parties/gateway/apiKeys.ts";
+import { ApiError } from "../../../src/parties/gateway/errors.ts";
+import { readTextRequest } from "../../../src/parties/gateway/requests.ts";
+import { promptOf } from "../../../src/parties/gateway/textModel.ts";
 import type { Receipt } from "../../../src/parties/gateway/receipt.ts";
 import type { TicketSession } from "../../../src/parties/tickets/ticketSession.ts";
 import { startGateway, textKit, type RunningGateway, type TextKit } from "../../../testkit/players/gatewayPlayers.ts";
@@ -148,6 +151,47 @@ describe("a gateway, through the official client", function () {
     expect(long.code).to.equal("context_length_exceeded");
   });
 
+  it("textsThatCannotFit_areRefused_beforeTheyAreRenderedOrTokenised", async () => {
+    const { tokenizer, render } = kit.model;
+    const { longest } = tokenizer;
+    const most = kit.model.limits.slots * longest;
+    const refuse = (): never => {
+      throw new Error("looked at");
+    };
+    const model = { ...kit.model, tokenizer: { ...tokenizer, encode: refuse }, render: refuse };
+    const clock = () => "";
+    const asked = (kind: "chat" | "completion", more: object) =>
+      readTextRequest(kind, { model: "words", ...more }).request;
+    const long = "\u20ac".repeat(most / 3 + 1);
+    for (const request of [
+      asked("completion", { prompt: long }),
+      asked("chat", { messages: [{ role: "user", content: long }] }),
+      asked("chat", { messages: new Array(kit.model.limits.slots + 1).fill({ role: "user", content: "" }) }),
+    ])
+      expect(() => promptOf(model, request, clock))
+        .to.throw(ApiError)
+        .that.includes({
+          status: 400,
+          reason: "context_length_exceeded",
+          param: request.kind === "chat" ? "messages" : "prompt",
+        });
+    // What may fit is looked at, and what a template makes of few bytes is looked at again.
+    const fits = asked("completion", { prompt: long.slice(1) });
+    expect(() => promptOf(model, fits, clock)).to.throw(ApiError, "cannot be turned into tokens");
+    const wordy = { ...model, render: () => long };
+    const short = asked("chat", { messages: [{ role: "user", content: "x" }] });
+    expect(() => promptOf(wordy, short, clock)).to.throw(ApiError, "bytes of text");
+    expect(render).not.to.equal(undefined);
+    const told = await refusal(openai.completions.create({ model: "words", prompt: "x".repeat(500_000) }));
+    expect(told).to.be.instanceOf(BadRequestError);
+    expect(told.error).to.deep.include({
+      type: "invalid_request_error",
+      param: "prompt",
+      code: "context_length_exceeded",
+    });
+    expect(told.message).to.contain(`the model takes ${kit.model.limits.slots} tokens of at most ${longest} bytes`);
+  });
+
   it("parts_areJoined_andTheAISDKSeesTheSame", async () => {
     const { content } = (await openai.chat.completions.create(ask)).choices[0]!.message;
     const parted = [
@@ -283,6 +327,70 @@ describe("a gateway, through the official client", function () {
       body: "{",
     });
     expect(noJson.status).to.equal(400);
+  });
+
+  it("bodiesOfAHundredMegabytes_andManyLargeOnes_takeNoRoomForLong", async () => {
+    const open = await startGateway(world, kit, at, [serving.url], { maxBodyBytes: 100_000 });
+    const { port } = new URL(open.url);
+    const piece = Buffer.alloc(2 ** 20, "x");
+    /** Sends a body in pieces, as fast as it is taken. */
+    const statusOf = (pieces: number, headers: Record<string, string> = {}): Promise<number | undefined> =>
+      new Promise((resolve, fail) => {
+        const json = { "content-type": "application/json", ...headers };
+        const options = { host: "127.0.0.1", port, path: "/v1/completions", method: "POST", headers: json };
+        const sent = request(options, (answer) => answer.resume().once("end", () => resolve(answer.statusCode)));
+        sent.once("error", fail);
+        const send = (left: number): void => void (left === 0 ? sent.end() : sent.write(piece, () => send(left - 1)));
+        send(pieces);
+      });
+    expect(await statusOf(100)).to.equal(413);
+    expect(await statusOf(30, { "content-length": String(30 * piece.length) })).to.equal(413);
+    const body = JSON.stringify({ model: "words", prompt: "x".repeat(90_000) });
+    const post = async () =>
+      (
+        await fetch(`${open.url}/completions`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body,
+        })
+      ).status;
+    const many = await Promise.all(Array.from({ length: 20 }, post));
+    // Each is read as a whole, and refused as too long a text, or finds no room.
+    for (const status of many) expect([400, 503]).to.include(status);
+    expect(await post()).to.equal(400);
+    await open.close();
+  });
+
+  it("clientsThatLeaveAtAnyTime_loseNothing_andHoldNothing", async () => {
+    const open = await startGateway(world, kit, at, [serving.url], { keys });
+    const leaver = addKey(keys, { name: "leaver", budget: "5" });
+    const client = new OpenAI({ apiKey: leaver, baseURL: open.url, maxRetries: 0 });
+    const leaving = Array.from({ length: 12 }, async (_, k) => {
+      const left = new AbortController();
+      const asked = { ...ask, seed: k, max_tokens: 17 };
+      try {
+        if (k % 3 === 0) {
+          const whole = client.chat.completions.create(asked, { signal: left.signal });
+          setImmediate(() => left.abort());
+          await whole;
+        } else {
+          let chunks = k % 5;
+          for await (const chunk of await client.chat.completions.create({ ...asked, stream: true }, left))
+            if (chunk && chunks-- === 0) left.abort();
+        }
+      } catch (error) {
+        expect(error).to.be.instanceOf(APIUserAbortError);
+      }
+    });
+    await Promise.all(leaving);
+    const { createHash } = await import("node:crypto");
+    const owner = createHash("sha256").update(leaver).digest("hex");
+    // The block under way is bought to its end.
+    while (open.ledger.money(owner).reserved > 0n) await new Promise((resolve) => setTimeout(resolve, 20));
+    await open.sellers.settled();
+    expect(open.payer.unsent(serving.at.account.address)).to.deep.equal([]);
+    expect(open.ledger.money(owner).spent % FACE).to.equal(0n);
+    await open.close();
   });
 
   it("endedGateway_goesOnWithARequest_whereItWas", async () => {

@@ -3,9 +3,15 @@ import { copyFileSync } from "node:fs";
 import { parseEther, zeroAddress, zeroHash, type Hex } from "viem";
 import { programFacts } from "../../../src/dispute/run/execution.ts";
 import type { Pace } from "../../../src/parties/tickets/serviceOptions.ts";
-import { EndpointError, TicketTermsError, WrongAnswerError } from "../../../src/parties/tickets/errors.ts";
+import {
+  EndpointError,
+  type RefusedError,
+  TicketTermsError,
+  WrongAnswerError,
+} from "../../../src/parties/tickets/errors.ts";
 import { judgeRest } from "../../../src/parties/tickets/judgeAnswer.ts";
-import { ticketBody } from "../../../src/parties/tickets/messageSchemas.ts";
+import type { AnswerBody, Question } from "../../../src/parties/tickets/messages.ts";
+import { claimOfBody, requestOf, ticketBody } from "../../../src/parties/tickets/messageSchemas.ts";
 import { landClaim } from "../../../src/parties/tickets/landClaim.ts";
 import { digestOf, oddsOf, typedData } from "../../../src/parties/tickets/typedData.ts";
 import { programWork } from "../../../src/program/work.ts";
@@ -333,16 +339,68 @@ describe("what a worker and a payer can lose to each other", function () {
   });
 
   it("aRequestThatIsSentAgain_isAnsweredOnce", async () => {
-    const { serving, payer, ledger } = await playing();
+    const { serving, at, payer, ledger } = await playing();
     const asked: object[] = [];
     const answer = serving.service.answer.bind(serving.service);
     serving.service.answer = (question) => {
       asked.push(question);
       return answer(question);
     };
-    await payer.pay((await payer.ask(program, inputs)).digest);
-    const again = await fetch(new URL("/v1/answers", serving.url), { method: "POST", body: JSON.stringify(asked[0]) });
-    expect(again.status).to.equal(409);
+    const { digest, claim } = await payer.ask(program, inputs);
+    const post = async (question: object) => {
+      const body = JSON.stringify(question);
+      const answer = await fetch(new URL("/v1/answers", serving.url), { method: "POST", body });
+      return { status: answer.status, json: (await answer.json()) as AnswerBody };
+    };
+    // The answer may have been lost: it is given again, however often.
+    const [first] = asked as [Question];
+    for (const { status, json } of await Promise.all([post(first), post(first)])) {
+      expect(status).to.equal(200);
+      expect(digestOf(at.at, "SignedClaim", claimOfBody(json))).to.equal(digest);
+    }
+    expect([...serving.ledger.counts()]).to.deep.equal([["signed", 1]]);
+    // Under its nonce nothing else is asked for, and nobody else asks.
+    const other = await world.payer(payer.worker);
+    const { request } = first;
+    for (const [who, change] of [
+      [at, { items: 2 }],
+      [at, { inputsRoot: zeroHash }],
+      [at, { firstItem: 1 }],
+      [other, {}],
+    ] as const) {
+      const changed = { ...request, ...change };
+      const signature = await who.account.signTypedData(typedData(at.at, "Request", requestOf({ request: changed })));
+      const question = { ...first, payer: who.account.address, request: changed, signature };
+      expect((await post(question)).status, JSON.stringify(change)).to.equal(409);
+    }
+    expect(claim.number).to.equal(serving.ledger.find(digest)!.claim.number);
+    await payer.pay(digest);
+    expect((await post(first)).status).to.equal(409);
+    ledger.end();
+    await serving.stop();
+  });
+
+  it("aRequestThatIsSentAgain_whileItIsExecuted_waitsForTheSameAnswer", async () => {
+    let finish!: () => void;
+    const held = new Promise<void>((resolve) => (finish = resolve));
+    const slow: typeof honest = (...args) => held.then(() => honest(...args));
+    const { serving, payer, ledger } = await playing(parseEther("1"), slow);
+    const answer = serving.service.answer.bind(serving.service);
+    let again: Promise<AnswerBody>[] = [];
+    serving.service.answer = (question) => {
+      const first = answer(question);
+      again = Array.from({ length: 6 }, () => answer(question));
+      void Promise.allSettled(again);
+      setImmediate(finish);
+      return first;
+    };
+    const { claim } = await payer.ask(program, inputs);
+    const states = (await Promise.allSettled(again)).map((one) =>
+      one.status === "fulfilled" ? claimOfBody(one.value).number : (one.reason as RefusedError).status,
+    );
+    // So many may wait for one answer.
+    expect(states).to.deep.equal([...new Array<bigint>(4).fill(claim.number), 429, 429]);
+    expect([...serving.ledger.counts()]).to.deep.equal([["signed", 1]]);
     ledger.end();
     await serving.stop();
   });

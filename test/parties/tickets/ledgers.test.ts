@@ -59,6 +59,8 @@ describe("the ledgers of workers and payers", () => {
   function become(version: number, ...drop: string[]): void {
     const raw = new DatabaseSync(path);
     for (const index of drop) raw.exec(`drop index ${index}`);
+    for (const table of version < 3 ? ["outputs", "asked_inputs", "asked"] : [])
+      raw.exec(`drop table if exists ${table}`);
     if (drop.includes("held_by_worker")) raw.exec("alter table held drop column fate");
     raw.exec(`pragma user_version = ${version}`);
     raw.close();
@@ -82,7 +84,7 @@ describe("the ledgers of workers and payers", () => {
     expect(again.inputsOf(word("4"))).to.deep.equal([new Uint8Array([1, 2, 3])]);
     expect(again.liveSeconds(0n)).to.equal(3);
     again.end();
-    expect(versionOf()).to.equal(2);
+    expect(versionOf()).to.equal(3);
   });
 
   it("winnerThatIsCashed_isOwedNoMore_isPaidStill_andComesBackAfterAReorganisation", async () => {
@@ -113,17 +115,17 @@ describe("the ledgers of workers and payers", () => {
     expect(again.unsent(account("1"))).to.have.length(1);
     expect(again.find(word("a"))).to.deep.include({ ticket: TICKET, sent: false, inputs: [new Uint8Array([4, 5])] });
     again.end();
-    expect(versionOf()).to.equal(2);
+    expect(versionOf()).to.equal(3);
   });
 
   it("ofANewerVersion_areRefusedByName_andLeftAsTheyAre", async () => {
     for (const open of [(file: string) => WorkerLedger.open(file), (file: string) => PayerLedger.open(file)]) {
       (await open(path)).end();
-      become(3);
+      become(4);
       const error = await rejection(open(path));
       expect(error).to.be.instanceOf(DatabaseFileError);
-      expect(error.message).to.contain(path).and.contain("in version 3").and.contain("reads 2");
-      expect(versionOf()).to.equal(3);
+      expect(error.message).to.contain(path).and.contain("in version 4").and.contain("reads 3");
+      expect(versionOf()).to.equal(4);
       rmSync(path);
     }
   });
@@ -152,6 +154,63 @@ describe("the ledgers of workers and payers", () => {
     payer.forget(9_000n);
     expect(payer.isLiar(account("1"))).to.equal(true);
     payer.end();
+  });
+
+  it("ofAWorker_giveAnUnpaidAnswerAgain_alsoAfterAStart_andNoOtherOne", async () => {
+    let ledger = await WorkerLedger.open(path);
+    const reserved = { payer: account("2"), time: 1_000n, seconds: 3, inputsRoot: word("4") };
+    const inputs = [new Uint8Array(4_000_000), new Uint8Array([1])];
+    const signed = { claim: claimOf(1_000n), signature: SIGNATURE, secret: word("7"), nodes: word("5") };
+    const outputs = [new Uint8Array([7, 0]), new Uint8Array(9)];
+    expect(ledger.given(word("b"))).to.equal(undefined);
+    ledger.reserve({ ...reserved, nonce: word("b"), inputs });
+    expect(ledger.given(word("b"))).to.equal("nothing");
+    ledger.signed(word("b"), { digest: word("a"), ...signed }, 3, outputs);
+    ledger.reserve({ ...reserved, nonce: word("c"), inputs });
+    ledger.end();
+    ledger = await WorkerLedger.open(path);
+    expect(ledger.given(word("b"))).to.deep.equal({ claim: signed.claim, signature: SIGNATURE, outputs });
+    expect(ledger.given(word("c"))).to.equal(undefined);
+    expect(ledger.find(word("a"))!.inputs).to.deep.equal(inputs);
+    ledger.paid(word("a"), TICKET, SIGNATURE, false);
+    expect(ledger.given(word("b"))).to.equal("nothing");
+    ledger.forget(4_000n);
+    expect(ledger.given(word("b"))).to.equal(undefined);
+    ledger.end();
+    expect(statSync(path).size).to.be.below(1_000_000);
+  });
+
+  it("ofAPayer_goOnWithARequestThatNobodyWaitsFor_underItsNonce", async () => {
+    const request = (nonce: Hex, time: bigint, items = 1) => ({
+      ...{ worker: account("1"), programRoot: word("3"), inputsRoot: word("4"), items, firstItem: 0, time, nonce },
+    });
+    const inputs = [new Uint8Array([1, 2]), new Uint8Array(5_000)];
+    const asks = (nonce: Hex, time = 1_000n, items = 1, since = 900n) =>
+      ledger.asks({ request: request(nonce, time, items), inputs }, since);
+    let ledger = await PayerLedger.open(path);
+    expect(asks(word("b")).nonce).to.equal(word("b"));
+    // Somebody waits for it.
+    expect(asks(word("c")).nonce).to.equal(word("c"));
+    ledger.unanswered(word("b"), false);
+    expect(asks(word("d"), 1_100n)).to.include({ nonce: word("b"), time: 1_000n });
+    expect(asks(word("e"), 1_100n, 2).nonce).to.equal(word("e"));
+    ledger.unanswered(word("e"), true);
+    expect(ledger.lost(account("1"), word("3"), 0n, 2_000n)).to.deep.equal([]);
+    // After a kill nobody waits.
+    ledger.end();
+    ledger = await PayerLedger.open(path);
+    const lost = ledger.lost(account("1"), word("3"), 0n, 2_000n);
+    expect(lost).to.deep.equal([word("b"), word("c")].map((nonce) => ({ request: request(nonce, 1_000n), inputs })));
+    expect(ledger.lost(account("1"), word("3"), 1_001n, 2_000n)).to.deep.equal([]);
+    expect(asks(word("f"), 2_000n, 1, 1_500n).nonce).to.equal(word("f"));
+    const claim = { claim: claimOf(1_000n), signature: SIGNATURE, nodes: word("5"), inputs, fate: "open" } as const;
+    ledger.hold({ digest: word("a"), ...claim }, word("b"));
+    ledger.forget(1_500n);
+    ledger.unanswered(word("f"), false);
+    expect(ledger.lost(account("1"), word("3"), 0n, 9_000n).map(({ request: { nonce } }) => nonce)).to.deep.equal([
+      word("f"),
+    ]);
+    ledger.end();
   });
 
   it("ofAPayer_keepAClaimOnce_andZerosAsTheirNumber", async () => {
