@@ -9,28 +9,22 @@ import { carriedFrom, RunExecution, type RunOptions } from "../dispute/run/runEx
 import { RootsOfItems } from "../dispute/run/runRoots.ts";
 import { StoredRun } from "../dispute/run/storedRun.ts";
 import { executeStretches, type Start } from "./stretches.ts";
-import { Blocks } from "./blocks.ts";
-import type {
-  Execute,
-  ExecuteBlock,
-  ExecutionOrder,
-  ExecutedItem,
-  ExecuteStretch,
-  Stretch,
-  StretchResult,
+import { Blocks, ownGuess } from "./blocks.ts";
+import {
+  around,
+  type Execute,
+  type ExecutionOrder,
+  type ExecutedItem,
+  type ExecuteStretch,
+  type Stretch,
+  type StretchResult,
 } from "./execute.ts";
 
 /** The same way to execute, with another order of each execution. */
-export function withOrder(
+export const withOrder = (
   execute: Execute,
   change: (order: ExecutionOrder | undefined) => ExecutionOrder | undefined,
-): Execute {
-  const one: Execute = (model, inputs, keep, trees, order) => execute(model, inputs, keep, trees, change(order));
-  const { stretch, block } = execute;
-  const many: ExecuteStretch | undefined = stretch && ((asked, order) => stretch(asked, change(order)));
-  const together: ExecuteBlock | undefined = block && ((asked, order) => block(asked, change(order)));
-  return Object.assign(one, { stretch: many, block: together });
-}
+): Execute => around(execute, (action, order) => action(change(order)));
 
 /**
  * Called with an item after the execution of all items up to this item. The item's tensors remain valid until the
@@ -159,9 +153,10 @@ async function carriedAt(
   start: Start,
   item: number,
   execute: Execute,
+  guess?: Guess,
 ): Promise<Carried> {
   if (execute.stretch !== undefined) return executeStretches(run, start, item, execute.stretch);
-  const blocks = new Blocks({ model: run.program.model, inputs: run.inputs }, execute);
+  const blocks = new Blocks({ model: run.program.model, inputs: run.inputs }, execute, guess);
   let { from, carried } = start;
   while (from < item) {
     const block = await blocks.next({ from, carried }, item);
@@ -208,12 +203,13 @@ export async function executeItems(
   reached: (item: number) => void | Promise<void> = () => undefined,
 ): Promise<void> {
   let passed: { from: number; carried: Carried } | undefined;
+  const guess = execute.block && (await ownGuess(run, Math.max(0, ...items)));
   for (const item of [...new Set(run.missing(items))].sort((a, b) => a - b)) {
     const nearest = await run.before(item);
     const start = passed !== undefined && passed.from > nearest.from ? passed : nearest;
     // A proof about what an item takes from the item before opens both.
     let from = Math.max(start.from, item - 1);
-    let carried = await carriedAt(run, start, from, execute);
+    let carried = await carriedAt(run, start, from, execute, guess);
     for (; from <= item; from++) {
       await run.stored.keep(from, carried);
       const execution = await executeItem(run.program, run.inputs.of(from, carried), execute);
@@ -227,7 +223,8 @@ export async function executeItems(
 
 /** The inputs of an item, for which the items from the nearest state on are executed. Nothing of them is held. */
 export async function inputsOfItem(run: RunExecution, item: number, execute: Execute): Promise<readonly Uint8Array[]> {
-  return run.inputs.of(item, await carriedAt(run, await run.before(item), item, execute));
+  const guess = execute.block && (await ownGuess(run, item));
+  return run.inputs.of(item, await carriedAt(run, await run.before(item), item, execute, guess));
 }
 
 /** Returns an item's execution: the held execution, or a fresh execution for this call only. */

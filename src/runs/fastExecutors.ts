@@ -72,10 +72,10 @@ export class FastExecutors {
   }
 
   /** Executes a block of items. @throws as `run` */
-  readonly #block: ExecuteBlock = async ({ model, items, guessed, trees }) => {
+  readonly #block: ExecuteBlock = async ({ model, items, guessed, ...options }) => {
     try {
       if (this.#fault === undefined) {
-        const result = await (await this.#executorOf(model, guessed)).runBlock(items, trees);
+        const result = await (await this.#executorOf(model, guessed)).runBlock(items, options);
         if (this.#fault === undefined) return result;
       }
     } catch (error) {
@@ -162,7 +162,7 @@ export class FastExecutors {
   readonly execute: Execute = Object.assign(
     ((model, inputs, keep, trees, order) =>
       this.run(model, inputs, { ...(keep && { keep }), ...(trees && { trees }) }, order?.isOneOfMany)) as Execute,
-    { block: this.#block },
+    { block: this.#block, looksUp: true },
   );
 
   async close(): Promise<void> {

@@ -52,8 +52,8 @@ export function countedExecute(executor: Executor, isInBlocks = true, onStep?: R
     const options = { ...(keep && { keep }), ...(trees && { trees }), ...(onStep && { onStep }) };
     return (await executor.run(inputs, options)).tensors;
   };
-  const block: Execute["block"] = async ({ items, trees }) => {
-    const result = await executor.runBlock(items, trees);
+  const block: Execute["block"] = async ({ items, ...options }) => {
+    const result = await executor.runBlock(items, options);
     counts.blocks++;
     counts.wrong += Number(result.isWrong);
     return result;
