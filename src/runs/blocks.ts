@@ -84,18 +84,20 @@ export class Blocks {
   #guess: Guess | undefined;
   /** The checkpoint of the tokens that are looked up, with the input that takes them; undefined if none are. */
   #lookedUp: Guess["checkpoints"] | undefined;
+  #isThrifty = true;
   readonly #purse: Purse;
   #length = LOOKED_UP;
   /** When an item began that is executed by itself. */
   #began: number | undefined;
 
   /** @param guess By default, the guess that the run's inputs give: a decoder's tokens, up to the prompt's last. */
-  constructor(run: BlockedRun, execute: Pick<Execute, "block" | "guess" | "looksUp">, guess?: Guess) {
+  constructor(run: BlockedRun, execute: Pick<Execute, "block" | "guess" | "lookup">, guess?: Guess) {
     [this.#run, this.#block] = [run, execute.block];
     this.#purse = new Purse(run.inputs.length.items);
     if (execute.block === undefined) return;
     this.#guess = guess ?? execute.guess ?? tokensGuess(run.model, run.inputs);
-    if (execute.looksUp === true) this.#lookedUp = this.#guess?.checkpoints;
+    if (execute.lookup !== undefined) this.#lookedUp = this.#guess?.checkpoints;
+    this.#isThrifty = execute.lookup === "where it pays";
   }
 
   /**
@@ -139,7 +141,7 @@ export class Blocks {
 
   /** A guess of the tokens that follow, where the text so far has the latest tokens before. */
   #lookUp({ from, carried }: Start): Guess | undefined {
-    if (this.#lookedUp === undefined || !this.#purse.allows(MIN_ITEMS)) return undefined;
+    if (this.#lookedUp === undefined || (this.#isThrifty && !this.#purse.allows(MIN_ITEMS))) return undefined;
     const { model, inputs } = this.#run;
     const { program } = model;
     const input = program.inputs.findIndex(

@@ -23,11 +23,14 @@ export type Execute = {
   readonly stretch?: ExecuteStretch | undefined;
   /** Executes items of a run together, if this machine does. */
   readonly block?: ExecuteBlock | undefined;
-  /** Whether tokens of a text are expected that followed before in the text, where blocks of such guesses pay. */
-  readonly looksUp?: boolean | undefined;
+  /** When tokens of a text are expected that followed before in the text; never by default. */
+  readonly lookup?: Lookup | undefined;
   /** What items of the only run to be executed are expected to carry. */
   readonly guess?: Guess | undefined;
 };
+
+/** Tokens are looked up wherever that can be done, or as long as blocks of such guesses pay. */
+export type Lookup = "always" | "where it pays";
 
 /** Consecutive items of a run, with guesses of the carried tensors. */
 type Block = {
@@ -76,10 +79,10 @@ type Around = <T>(action: (order?: ExecutionOrder) => Promise<T>, order?: Execut
 
 /** The same way to execute, with something around each execution. */
 export function around(execute: Execute, act: Around): Execute {
-  const { stretch, block, looksUp, guess } = execute;
+  const { stretch, block, lookup, guess } = execute;
   const one: Execute = (model, inputs, keep, trees, order) =>
     act((own) => execute(model, inputs, keep, trees, own), order);
   const many: ExecuteStretch | undefined = stretch && ((asked, order) => act((own) => stretch(asked, own), order));
   const together: ExecuteBlock | undefined = block && ((asked, order) => act((own) => block(asked, own), order));
-  return Object.assign(one, { stretch: many, block: together, looksUp, guess });
+  return Object.assign(one, { stretch: many, block: together, lookup, guess });
 }

@@ -162,7 +162,7 @@ export class FastExecutors {
   readonly execute: Execute = Object.assign(
     ((model, inputs, keep, trees, order) =>
       this.run(model, inputs, { ...(keep && { keep }), ...(trees && { trees }) }, order?.isOneOfMany)) as Execute,
-    { block: this.#block, looksUp: true },
+    { block: this.#block, lookup: "where it pays" },
   );
 
   async close(): Promise<void> {
