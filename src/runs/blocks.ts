@@ -5,12 +5,10 @@ import type { CompiledModel } from "../program/compiled.ts";
 import { bytesOf, type RunInputs } from "../program/trace/runInputs.ts";
 import type { Carried, Guess } from "../program/trace/runItems.ts";
 import type { RunExecution } from "../dispute/run/runExecution.ts";
-import { around, type Execute } from "./execute.ts";
+import { around, MIN_ITEMS, type Execute } from "./execute.ts";
 import { lookUp, Purse } from "./lookup.ts";
 import type { Start } from "./stretches.ts";
 
-/** With fewer items, a block takes as long as they take one by one. */
-const MIN_ITEMS = 8;
 /** No executor takes longer blocks. */
 const MAX_ITEMS = 32;
 /** Items of a block whose tokens were looked up, until such a block was right. */

@@ -62,7 +62,12 @@ export type Stretch = {
   inputs: RunInputs;
   /** The steps whose tensors are requested for the last item, in ascending order. */
   steps: readonly number[];
+  /** For decoders, the tokens that the last item is expected to take; a wrong text costs time and changes nothing. */
+  text?: Uint8Array;
 };
+
+/** With fewer items, a block takes as long as they take one by one. */
+export const MIN_ITEMS = 8;
 
 /** The result of a stretch. */
 export type StretchResult = {

@@ -1,3 +1,4 @@
+import { tokensGuess } from "../compiler/wraps/decoderInputs.ts";
 import type { MerkleList } from "../program/merkle/list.ts";
 import { SuccessiveTrees } from "../executor/successiveTrees.ts";
 import { maxThreads } from "../executor/createExecutor.ts";
@@ -8,7 +9,7 @@ import type { Execution, KnownProgram } from "../dispute/run/execution.ts";
 import { carriedFrom, RunExecution, type RunOptions } from "../dispute/run/runExecution.ts";
 import { RootsOfItems } from "../dispute/run/runRoots.ts";
 import { StoredRun } from "../dispute/run/storedRun.ts";
-import { executeStretches, type Start } from "./stretches.ts";
+import { executeStretches, type Done, type Start } from "./stretches.ts";
 import { Blocks, ownGuess } from "./blocks.ts";
 import {
   around,
@@ -121,15 +122,16 @@ async function executeInStretches(
   { program, inputs, roots }: Run,
   execute: Execute,
   stretch: ExecuteStretch,
-  { pass, onItem }: InOrder,
+  { guess, pass, onItem }: InOrder,
 ): Promise<Execution> {
   const last = inputs.length.items - 1;
   const start = { from: 0, carried: new Map<number, Uint8Array>() };
-  const carried = await executeStretches({ program, inputs }, start, last, stretch, async ({ from, to, ...of }) => {
+  const take = async ({ from, to, ...of }: Done): Promise<void> => {
     roots.takeItems(from, to - from, of.roots);
     await pass(to, of.carried);
     onItem(to - 1, of.last);
-  });
+  };
+  const carried = await executeStretches({ program, inputs }, start, last, stretch, take, guess);
   const execution = await executeItem(program, inputs.of(last, carried), execute);
   roots.take(last, execution.trace);
   onItem(last, executedItem(execution));
@@ -137,9 +139,13 @@ async function executeInStretches(
 }
 
 /** Executes a stretch here, item after item. */
-export async function executeStretch({ program, inputs, steps }: Stretch, execute: Execute): Promise<StretchResult> {
+export async function executeStretch(
+  { program, inputs, steps, text }: Stretch,
+  execute: Execute,
+): Promise<StretchResult> {
+  const guess = text && tokensGuess(program.model, inputs, text);
   const roots = new RootsOfItems(program.model.program, inputs.length.items);
-  const { trace } = await executeInOrder({ program, inputs, roots }, execute, NO_OBSERVER);
+  const { trace } = await executeInOrder({ program, inputs, roots }, execute, { ...NO_OBSERVER, guess });
   const tensors: Uint8Array[] = [];
   for (const step of steps) tensors[step] = trace.tensor(step);
   return { roots: roots.bytes, tensors };
@@ -155,7 +161,7 @@ async function carriedAt(
   execute: Execute,
   guess?: Guess,
 ): Promise<Carried> {
-  if (execute.stretch !== undefined) return executeStretches(run, start, item, execute.stretch);
+  if (execute.stretch !== undefined) return executeStretches(run, start, item, execute.stretch, undefined, guess);
   const blocks = new Blocks({ model: run.program.model, inputs: run.inputs }, execute, guess);
   let { from, carried } = start;
   while (from < item) {
@@ -203,7 +209,7 @@ export async function executeItems(
   reached: (item: number) => void | Promise<void> = () => undefined,
 ): Promise<void> {
   let passed: { from: number; carried: Carried } | undefined;
-  const guess = execute.block && (await ownGuess(run, Math.max(0, ...items)));
+  const guess = await ownGuess(run, Math.max(0, ...items));
   for (const item of [...new Set(run.missing(items))].sort((a, b) => a - b)) {
     const nearest = await run.before(item);
     const start = passed !== undefined && passed.from > nearest.from ? passed : nearest;
@@ -223,7 +229,7 @@ export async function executeItems(
 
 /** The inputs of an item, for which the items from the nearest state on are executed. Nothing of them is held. */
 export async function inputsOfItem(run: RunExecution, item: number, execute: Execute): Promise<readonly Uint8Array[]> {
-  const guess = execute.block && (await ownGuess(run, item));
+  const guess = await ownGuess(run, item);
   return run.inputs.of(item, await carriedAt(run, await run.before(item), item, execute, guess));
 }
 

@@ -337,7 +337,8 @@ export class Executions {
     const options = { stored, form: formOf(record.job) };
     const bytes = await stored.readRoots();
     if (bytes === undefined) {
-      const guess = ask && this.#execute.block && (await textGuess(program.model, inputs, ask));
+      const guess =
+        ask && (this.#execute.block ?? this.#execute.stretch) && (await textGuess(program.model, inputs, ask));
       const execute = this.#executeFor(record);
       return executeRun(program, inputs, execute, { ...options, guess }, (...of) => this.onItem?.(record, ...of));
     }

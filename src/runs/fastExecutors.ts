@@ -8,9 +8,10 @@ import {
 } from "../executor/createExecutor.ts";
 import { ItemThreads } from "../executor/items/itemThreads.ts";
 import { getOrAdd } from "../base/getOrAdd.ts";
-import { EngineFaultError, ExecutionMemoryError, ExecutionThreadError } from "../executor/errors.ts";
+import { EngineFaultError, ExecutionThreadError } from "../executor/errors.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { blocksOf } from "../executor/blocks/blocksOf.ts";
+import { createWithBlocks } from "../executor/blocks/createWithBlocks.ts";
 import type { Execute, ExecuteBlock } from "./execute.ts";
 
 /**
@@ -107,12 +108,7 @@ export class FastExecutors {
   ): Promise<Executor> {
     // Its constants lie in its memory.
     await before?.then((executor) => executor.close());
-    try {
-      return await createExecutor(model, { ...this.#options, ...(blocks && { blocks }) });
-    } catch (error) {
-      if (!(error instanceof ExecutionMemoryError)) throw error;
-      return createExecutor(model, this.#options);
-    }
+    return createWithBlocks(model, this.#options, blocks);
   }
 
   /** Executes an item on a thread for items, once the program's items took as long as threads take to start. */
