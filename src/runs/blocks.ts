@@ -5,7 +5,7 @@ import type { CompiledModel } from "../program/compiled.ts";
 import { bytesOf, type RunInputs } from "../program/trace/runInputs.ts";
 import type { Carried, Guess } from "../program/trace/runItems.ts";
 import type { RunExecution } from "../dispute/run/runExecution.ts";
-import { around, MIN_ITEMS, type Execute } from "./execute.ts";
+import { around, MIN_ITEMS, type AskOutput, type Execute } from "./execute.ts";
 import { lookUp, Purse } from "./lookup.ts";
 import type { Start } from "./stretches.ts";
 
@@ -13,9 +13,6 @@ import type { Start } from "./stretches.ts";
 const MAX_ITEMS = 32;
 /** Items of a block whose tokens were looked up, until such a block was right. */
 const LOOKED_UP = 16;
-
-/** Asks for an output of an item of a run: somebody's answer, perhaps a wrong one. */
-export type AskOutput = (item: number, output: number) => Promise<Uint8Array | undefined>;
 
 /**
  * A guess of a decoder's whole text, from somebody who says that he has executed the run: only the last output is asked

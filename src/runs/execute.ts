@@ -66,6 +66,9 @@ export type Stretch = {
   text?: Uint8Array;
 };
 
+/** Asks for an output of an item of a run: somebody's answer, perhaps a wrong one. */
+export type AskOutput = (item: number, output: number) => Promise<Uint8Array | undefined>;
+
 /** With fewer items, a block takes as long as they take one by one. */
 export const MIN_ITEMS = 8;
 

@@ -9,7 +9,7 @@ import type { Execution, KnownProgram } from "../dispute/run/execution.ts";
 import { carriedFrom, RunExecution, type RunOptions } from "../dispute/run/runExecution.ts";
 import { RootsOfItems } from "../dispute/run/runRoots.ts";
 import { StoredRun } from "../dispute/run/storedRun.ts";
-import { executeStretches, type Done, type Start } from "./stretches.ts";
+import { executeStretches, type Done, type Start, type Told } from "./stretches.ts";
 import { Blocks, ownGuess } from "./blocks.ts";
 import {
   around,
@@ -45,13 +45,13 @@ export async function executeRun(
   program: KnownProgram,
   inputs: RunInputs,
   execute: Execute,
-  { stored, form, guess }: Omit<RunOptions, "last"> & { guess?: Guess | undefined } = {},
+  { stored, form, ...told }: Omit<RunOptions, "last"> & Told = {},
   onItem: ItemListener = () => undefined,
 ): Promise<RunExecution> {
   const { items } = inputs.length;
   const kept = stored ?? new StoredRun(program.model.program, items);
   const run = { program, inputs, roots: new RootsOfItems(program.model.program, items) };
-  const observer: InOrder = { guess, pass: (item, carried) => kept.pass(item, carried), onItem };
+  const observer: InOrder = { ...told, pass: (item, carried) => kept.pass(item, carried), onItem };
   const { stretch } = execute;
   const last = await (!kept.isCarried
     ? executeApart(run, execute)
@@ -69,9 +69,7 @@ type Run = Pick<RunExecution, "program" | "inputs"> & { roots: RootsOfItems };
  * The observers of items executed in order: `pass` gets the state taken from the previous item, `onItem` the item's
  * result.
  */
-type InOrder = {
-  /** What items are expected to carry, if more is known than a prompt. */
-  guess?: Guess | undefined;
+type InOrder = Told & {
   pass: (item: number, carried: Carried) => Promise<void>;
   onItem: ItemListener;
 };
@@ -122,7 +120,7 @@ async function executeInStretches(
   { program, inputs, roots }: Run,
   execute: Execute,
   stretch: ExecuteStretch,
-  { guess, pass, onItem }: InOrder,
+  { pass, onItem, ...told }: InOrder,
 ): Promise<Execution> {
   const last = inputs.length.items - 1;
   const start = { from: 0, carried: new Map<number, Uint8Array>() };
@@ -131,7 +129,7 @@ async function executeInStretches(
     await pass(to, of.carried);
     onItem(to - 1, of.last);
   };
-  const carried = await executeStretches({ program, inputs }, start, last, stretch, take, guess);
+  const carried = await executeStretches({ program, inputs }, start, last, stretch, take, told);
   const execution = await executeItem(program, inputs.of(last, carried), execute);
   roots.take(last, execution.trace);
   onItem(last, executedItem(execution));
@@ -161,7 +159,7 @@ async function carriedAt(
   execute: Execute,
   guess?: Guess,
 ): Promise<Carried> {
-  if (execute.stretch !== undefined) return executeStretches(run, start, item, execute.stretch, undefined, guess);
+  if (execute.stretch !== undefined) return executeStretches(run, start, item, execute.stretch, undefined, { guess });
   const blocks = new Blocks({ model: run.program.model, inputs: run.inputs }, execute, guess);
   let { from, carried } = start;
   while (from < item) {

@@ -3,7 +3,8 @@ import { programWork } from "../program/work.ts";
 import type { Program } from "../program/types.ts";
 import { carriedTensors, keptSteps, type Carried, type Guess } from "../program/trace/runItems.ts";
 import { snapshotInterval } from "../dispute/run/storedRun.ts";
-import { MIN_ITEMS, type ExecutedItem, type Stretch, type ExecuteStretch } from "./execute.ts";
+import { Ahead, type AskState } from "./ahead.ts";
+import { MIN_ITEMS, type ExecutedItem, type Stretch, type ExecuteStretch, type StretchResult } from "./execute.ts";
 
 /** An item, and the state taken from the previous item. */
 export type Start = { from: number; carried: Carried };
@@ -32,6 +33,14 @@ export function stretchEnd(from: number, to: number, length: number, interval: n
   return Math.min(to, from + length, from - (from % interval) + interval);
 }
 
+/** What somebody says about a run that was executed before. */
+export type Told = {
+  /** What items are expected to carry, if more is known than a prompt. */
+  guess?: Guess | undefined;
+  /** Says from which states stretches may begin before the stretches in front of them have ended. */
+  stateOf?: AskState | undefined;
+};
+
 /** The items of a stretch that executes as a block: with a known text, such a stretch ends in some seconds too. */
 const BLOCK = 16;
 
@@ -46,7 +55,7 @@ function knownItems(guess: Guess | undefined, from: number, to: number): number 
  * Has a run's items executed in stretches.
  * @param item The item before which the execution ends.
  * @param onStretch Called with each stretch, in order.
- * @param told What items are expected to carry, if more is known than a prompt.
+ * @param told What somebody says: wrong guesses cost time and change nothing.
  * @returns The state that the item takes from the previous item
  */
 export async function executeStretches(
@@ -55,28 +64,36 @@ export async function executeStretches(
   item: number,
   execute: ExecuteStretch,
   onStretch: (done: Done) => Promise<void> = () => Promise.resolve(),
-  told?: Guess,
+  told: Told = {},
 ): Promise<Carried> {
   const own = program.model.program;
-  let guess = told;
+  let { guess } = told;
   const interval = snapshotInterval(inputs.length.items);
   const length = stretchLength(own);
   const steps = [...keptSteps(own)].sort((a, b) => a - b);
   let { from, carried } = start;
-  for (let to: number; from < item; from = to) {
-    const known = knownItems(guess ?? tokensGuess(program.model, inputs), from, item);
-    to = stretchEnd(from, item, Math.max(length, known), interval);
-    const text = guess
-      ?.of(to - 1)
-      ?.values()
-      .next().value;
-    const part = { program, inputs: inputs.part(from, to - from, carried), steps, ...(text && { text }) };
-    const { roots, tensors } = await execute(part);
-    const tensor = (step: number): Uint8Array => tensors[step]!;
-    carried = carriedTensors(own, tensor);
-    for (const [input, bytes] of guess?.of(to) ?? [])
-      if (Buffer.compare(carried.get(input)!, bytes) !== 0) guess = undefined;
-    await onStretch({ from, to, roots, carried, last: { program: own, tensor } });
+  const endOf = (first: number): number => {
+    const known = knownItems(guess ?? tokensGuess(program.model, inputs), first, item);
+    return stretchEnd(first, item, Math.max(length, known), interval);
+  };
+  const executePart = (first: number, to: number, taken: Carried): Promise<StretchResult> => {
+    const [text] = guess?.of(to - 1)?.values() ?? [];
+    return execute({ program, inputs: inputs.part(first, to - first, taken), steps, ...(text && { text }) });
+  };
+  const ahead = told.stateOf && new Ahead(told.stateOf, executePart);
+  void ahead?.begin(endOf(from), item, endOf);
+  try {
+    for (let to: number; from < item; from = to) {
+      to = endOf(from);
+      const { roots, tensors } = (await ahead?.take(from, to, carried)) ?? (await executePart(from, to, carried));
+      const tensor = (step: number): Uint8Array => tensors[step]!;
+      carried = carriedTensors(own, tensor);
+      for (const [input, bytes] of guess?.of(to) ?? [])
+        if (Buffer.compare(carried.get(input)!, bytes) !== 0) guess = undefined;
+      await onStretch({ from, to, roots, carried, last: { program: own, tensor } });
+    }
+  } finally {
+    ahead?.end();
   }
   return carried;
 }
