@@ -5,7 +5,7 @@ import { readHeader } from "../src/program/header.ts";
 import { Answer } from "../src/program/trace/answer.ts";
 import { outputPlace } from "../src/program/trace/openedOutput.ts";
 import { publishedOutput, type OutputSource } from "../src/program/trace/published.ts";
-import type { AskOutput } from "../src/runs/blocks.ts";
+import type { AskOutput } from "../src/runs/execute.ts";
 import { formOf } from "../src/chain/market/claimForm.ts";
 import { sourcesOf } from "../src/chain/market/jobInputs.ts";
 import type { NativeJobs } from "../src/runs/native/nativeJobs.ts";

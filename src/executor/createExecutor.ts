@@ -13,7 +13,7 @@ import { writeTensor } from "./writeTensor.ts";
 import type { MatMulEngine } from "./engine/matMulEngine.ts";
 import type { ExecutionOptions } from "./reference.ts";
 import { withBlocks } from "./blocks/blockProgram.ts";
-import { runBlock, type BlockInputs, type BlockResult } from "./blocks/runBlock.ts";
+import { runBlock, type BlockInputs, type BlockOptions, type BlockResult } from "./blocks/runBlock.ts";
 import { checkInputs } from "./sources.ts";
 import type { Stage } from "./stages.ts";
 import { SuccessiveTrees } from "./successiveTrees.ts";
@@ -57,10 +57,9 @@ export type Executor = {
   run(inputs: readonly Uint8Array[], options?: RunOptions): Promise<ExecutionResult>;
   /**
    * Executes consecutive items of a run together, as many as fit: see `blocks` of {@link ExecutorOptions}.
-   * @param trees Receives nothing, but lets each item be hashed where it differs from the one before.
    * @throws as `run`
    */
-  runBlock(items: BlockInputs, trees?: SuccessiveTrees): Promise<BlockResult>;
+  runBlock(items: BlockInputs, options?: BlockOptions): Promise<BlockResult>;
   close(): Promise<void>;
 };
 
@@ -199,7 +198,7 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     run(inputs, options = {}) {
       return inTurn(() => execute(inputs, options));
     },
-    runBlock: (items, trees) => inTurn(() => executeBlock(items, trees)),
+    runBlock: (items, options = {}) => inTurn(() => executeBlock(items, options)),
     async close() {
       await last;
       giveBack();
@@ -230,13 +229,13 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     }
   }
 
-  async function executeBlock(items: BlockInputs, trees: SuccessiveTrees | undefined): Promise<BlockResult> {
+  async function executeBlock(items: BlockInputs, { trees, isUnsure }: BlockOptions): Promise<BlockResult> {
     if (wanted > 0 && canShare && shared.splits && !shared.isStarted) shared.start();
     await shared.enter(false);
     const began = performance.now();
     machine.altering.isOn = false;
     const means = { model, parts, guessed, plan, machine, shared, operations };
-    const result = await runBlock(means, items, trees?.over(layout, newJob));
+    const result = await runBlock(means, items, trees?.over(layout, newJob), isUnsure);
     spent += performance.now() - began;
     return result;
   }

@@ -4,16 +4,15 @@ import type { SuccessiveTrees } from "../executor/successiveTrees.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { bytesOf, type RunInputs } from "../program/trace/runInputs.ts";
 import type { Carried, Guess } from "../program/trace/runItems.ts";
-import type { Execute } from "./execute.ts";
+import type { RunExecution } from "../dispute/run/runExecution.ts";
+import { around, MIN_ITEMS, type AskOutput, type Execute } from "./execute.ts";
+import { lookUp, Purse } from "./lookup.ts";
 import type { Start } from "./stretches.ts";
 
-/** With fewer items, a block takes as long as they take one by one. */
-const MIN_ITEMS = 8;
 /** No executor takes longer blocks. */
 const MAX_ITEMS = 32;
-
-/** Asks for an output of an item of a run: somebody's answer, perhaps a wrong one. */
-export type AskOutput = (item: number, output: number) => Promise<Uint8Array | undefined>;
+/** Items of a block whose tokens were looked up, until such a block was right. */
+const LOOKED_UP = 16;
 
 /**
  * A guess of a decoder's whole text, from somebody who says that he has executed the run: only the last output is asked
@@ -30,38 +29,129 @@ export async function textGuess(model: CompiledModel, inputs: RunInputs, ask: As
   return text && tokensGuess(model, inputs, text);
 }
 
+/** A guess of a decoder's whole text, from somebody's outputs of the run. @returns undefined for other programs */
+export function answerGuess(
+  model: CompiledModel,
+  inputs: RunInputs,
+  outputs: readonly Uint8Array[],
+): Guess | undefined {
+  const checkpoint = tokensGuess(model, inputs)?.checkpoints[0];
+  const { program } = model;
+  const bytes = checkpoint === undefined ? undefined : outputs[program.outputs.indexOf(checkpoint)];
+  // Where each item has the output, the last item's tensor comes last.
+  return (
+    bytes && tokensGuess(model, inputs, bytes.slice(-bytesOf(program.steps[program.checkpoints[checkpoint!]!.step]!)))
+  );
+}
+
+/**
+ * A guess of what items take that were executed before: from the run's last item, or from a kept state.
+ * @param item The last of the items.
+ */
+export async function ownGuess(run: RunExecution, item: number): Promise<Guess | undefined> {
+  const { inputs, program } = run;
+  const { model } = program;
+  const checkpoint = tokensGuess(model, inputs)?.checkpoints[0];
+  if (checkpoint === undefined) return undefined;
+  const { step } = model.program.checkpoints[checkpoint]!;
+  const last = run.items - 1;
+  const trace = run.missing([last]).length === 0 ? run.item(last).trace : undefined;
+  if (trace?.missing([step]).length === 0) return tokensGuess(model, inputs, trace.tensor(step));
+  const state = await run.stored.nearest(last, item - 1);
+  const input = model.program.inputs.findIndex(
+    ({ source }) => source?.kind === "carried" && source.checkpoint === checkpoint,
+  );
+  const text = state?.carried.get(input);
+  return text && tokensGuess(model, inputs, text);
+}
+
+/** The same way to execute, with what items of one run are expected to carry. */
+export const withGuess = (execute: Execute, guess: Guess | undefined): Execute =>
+  Object.assign(
+    around(execute, (action, order) => action(order)),
+    { guess },
+  );
+
 /** Executes items of a run together, as far as guesses reach. Each item that counts has the bits it has by itself. */
 export class Blocks {
   readonly #run: BlockedRun;
   readonly #block: Execute["block"];
   #guess: Guess | undefined;
+  /** The checkpoint of the tokens that are looked up, with the input that takes them; undefined if none are. */
+  #lookedUp: Guess["checkpoints"] | undefined;
+  #isThrifty = true;
+  readonly #purse: Purse;
+  #length = LOOKED_UP;
+  /** When an item began that is executed by itself. */
+  #began: number | undefined;
 
   /** @param guess By default, the guess that the run's inputs give: a decoder's tokens, up to the prompt's last. */
-  constructor(run: BlockedRun, { block }: Pick<Execute, "block">, guess?: Guess) {
-    [this.#run, this.#block] = [run, block];
-    if (block !== undefined) this.#guess = guess ?? tokensGuess(run.model, run.inputs);
+  constructor(run: BlockedRun, execute: Pick<Execute, "block" | "guess" | "lookup">, guess?: Guess) {
+    [this.#run, this.#block] = [run, execute.block];
+    this.#purse = new Purse(run.inputs.length.items);
+    if (execute.block === undefined) return;
+    this.#guess = guess ?? execute.guess ?? tokensGuess(run.model, run.inputs);
+    if (execute.lookup !== undefined) this.#lookedUp = this.#guess?.checkpoints;
+    this.#isThrifty = execute.lookup === "where it pays";
   }
 
   /**
-   * Executes the next items together. After a wrong guess, no further guess is believed.
+   * Executes the next items together. After a wrong guess, nothing further of the guess is believed; tokens are looked
+   * up as long as that pays.
    * @param to The item before which the block ends at the latest.
    * @returns undefined if the next item is to be executed by itself
    */
   async next(start: Start, to: number): Promise<BlockResult | undefined> {
-    const [block, guess] = [this.#block, this.#guess];
-    const items = guess && this.#itemsFrom(start, to, guess);
-    if (items === undefined || block === undefined) return undefined;
+    const block = this.#block;
+    if (block === undefined) return undefined;
+    const now = performance.now();
+    if (this.#began !== undefined) this.#purse.single(now - this.#began);
+    this.#began = now;
     const { model, trees } = this.#run;
-    const result = await block({ model, items, guessed: guess!.checkpoints, trees });
-    if (result.isWrong || result.items.length === 0) this.#guess = undefined;
-    return result.items.length === 0 ? undefined : result;
+    const known = this.#guess && this.#itemsFrom(start, to, this.#guess, MAX_ITEMS);
+    if (known !== undefined) {
+      const result = await block({ model, items: known, guessed: this.#guess!.checkpoints, trees });
+      if (result.isWrong || result.items.length === 0) this.#guess = undefined;
+      return this.#took(result);
+    }
+    const guess = this.#lookUp(start);
+    const items = guess && this.#itemsFrom(start, to, guess, this.#length);
+    if (items === undefined) return undefined;
+    const result = await block({ model, items, guessed: guess!.checkpoints, trees, isUnsure: true });
+    // Without any item, the executor has no blocks, or kept no states.
+    if (result.items.length === 0) this.#lookedUp = undefined;
+    this.#length = result.isWrong ? LOOKED_UP : MAX_ITEMS;
+    this.#purse.block(performance.now() - now, result.items.length);
+    return this.#took(result);
+  }
+
+  #took(result: BlockResult): BlockResult | undefined {
+    if (result.items.length === 0) {
+      this.#began = performance.now();
+      return undefined;
+    }
+    this.#began = undefined;
+    return result;
+  }
+
+  /** A guess of the tokens that follow, where the text so far has the latest tokens before. */
+  #lookUp({ from, carried }: Start): Guess | undefined {
+    if (this.#lookedUp === undefined || (this.#isThrifty && !this.#purse.allows(MIN_ITEMS))) return undefined;
+    const { model, inputs } = this.#run;
+    const { program } = model;
+    const input = program.inputs.findIndex(
+      ({ source }) => source?.kind === "carried" && this.#lookedUp!.includes(source.checkpoint),
+    );
+    const text = carried.get(input) ?? inputs.bytes[input]!;
+    const expected = lookUp(text, inputs.length.firstItem + from, this.#length);
+    return expected && tokensGuess(model, inputs, expected);
   }
 
   /** The inputs of the next items, as far as they are known. @returns undefined for too few */
-  #itemsFrom({ from, carried }: Start, to: number, guess: Guess): BlockInputs | undefined {
+  #itemsFrom({ from, carried }: Start, to: number, guess: Guess, most: number): BlockInputs | undefined {
     const { inputs } = this.#run;
     const guesses: Carried[] = [];
-    for (let item = from + 1; item < Math.min(to, from + MAX_ITEMS); item++) {
+    for (let item = from + 1; item < Math.min(to, from + most); item++) {
       const expected = guess.of(item);
       if (expected === undefined || !this.#fits(expected, guess)) break;
       guesses.push(expected);

@@ -1,9 +1,9 @@
 import type { MerkleList } from "../program/merkle/list.ts";
 import type { CompiledModel } from "../program/compiled.ts";
-import type { BlockInputs, BlockResult } from "../executor/blocks/runBlock.ts";
-import type { SuccessiveTrees } from "../executor/successiveTrees.ts";
+import type { BlockInputs, BlockOptions, BlockResult } from "../executor/blocks/runBlock.ts";
 import type { Program } from "../program/types.ts";
 import type { RunInputs } from "../program/trace/runInputs.ts";
+import type { Guess } from "../program/trace/runItems.ts";
 import type { KnownProgram } from "../dispute/run/execution.ts";
 
 /**
@@ -23,18 +23,23 @@ export type Execute = {
   readonly stretch?: ExecuteStretch | undefined;
   /** Executes items of a run together, if this machine does. */
   readonly block?: ExecuteBlock | undefined;
+  /** When tokens of a text are expected that followed before in the text; never by default. */
+  readonly lookup?: Lookup | undefined;
+  /** What items of the only run to be executed are expected to carry. */
+  readonly guess?: Guess | undefined;
 };
+
+/** Tokens are looked up wherever that can be done, or as long as blocks of such guesses pay. */
+export type Lookup = "always" | "where it pays";
 
 /** Consecutive items of a run, with guesses of the carried tensors. */
 type Block = {
   model: CompiledModel;
-  /** The inputs of each item. The bytes must not lie in the memory of `trees`. */
+  /** The inputs of each item. The bytes must not lie in the memory of `trees`: the items are hashed over those before. */
   items: BlockInputs;
   /** The checkpoints whose carried tensors are guessed: those of other checkpoints are read of the first item alone. */
   guessed: readonly number[];
-  /** If given, the items are hashed over those executed before. */
-  trees?: SuccessiveTrees | undefined;
-};
+} & BlockOptions;
 
 /** @returns the items that count; none if blocks are not worth it for the program, or if the first guess was wrong */
 export type ExecuteBlock = (block: Block, order?: ExecutionOrder) => Promise<BlockResult>;
@@ -57,7 +62,15 @@ export type Stretch = {
   inputs: RunInputs;
   /** The steps whose tensors are requested for the last item, in ascending order. */
   steps: readonly number[];
+  /** For decoders, the tokens that the last item is expected to take; a wrong text costs time and changes nothing. */
+  text?: Uint8Array;
 };
+
+/** Asks for an output of an item of a run: somebody's answer, perhaps a wrong one. */
+export type AskOutput = (item: number, output: number) => Promise<Uint8Array | undefined>;
+
+/** With fewer items, a block takes as long as they take one by one. */
+export const MIN_ITEMS = 8;
 
 /** The result of a stretch. */
 export type StretchResult = {
@@ -69,3 +82,15 @@ export type StretchResult = {
 
 /** Executes a stretch. */
 export type ExecuteStretch = (stretch: Stretch, order?: ExecutionOrder) => Promise<StretchResult>;
+
+type Around = <T>(action: (order?: ExecutionOrder) => Promise<T>, order?: ExecutionOrder) => Promise<T>;
+
+/** The same way to execute, with something around each execution. */
+export function around(execute: Execute, act: Around): Execute {
+  const { stretch, block, lookup, guess } = execute;
+  const one: Execute = (model, inputs, keep, trees, order) =>
+    act((own) => execute(model, inputs, keep, trees, own), order);
+  const many: ExecuteStretch | undefined = stretch && ((asked, order) => act((own) => stretch(asked, own), order));
+  const together: ExecuteBlock | undefined = block && ((asked, order) => act((own) => block(asked, own), order));
+  return Object.assign(one, { stretch: many, block: together, lookup, guess });
+}

@@ -1,3 +1,4 @@
+import { tokensGuess } from "../compiler/wraps/decoderInputs.ts";
 import type { MerkleList } from "../program/merkle/list.ts";
 import { SuccessiveTrees } from "../executor/successiveTrees.ts";
 import { maxThreads } from "../executor/createExecutor.ts";
@@ -8,29 +9,23 @@ import type { Execution, KnownProgram } from "../dispute/run/execution.ts";
 import { carriedFrom, RunExecution, type RunOptions } from "../dispute/run/runExecution.ts";
 import { RootsOfItems } from "../dispute/run/runRoots.ts";
 import { StoredRun } from "../dispute/run/storedRun.ts";
-import { executeStretches, type Start } from "./stretches.ts";
-import { Blocks } from "./blocks.ts";
-import type {
-  Execute,
-  ExecuteBlock,
-  ExecutionOrder,
-  ExecutedItem,
-  ExecuteStretch,
-  Stretch,
-  StretchResult,
+import { executeStretches, type Done, type Start, type Told } from "./stretches.ts";
+import { Blocks, ownGuess } from "./blocks.ts";
+import {
+  around,
+  type Execute,
+  type ExecutionOrder,
+  type ExecutedItem,
+  type ExecuteStretch,
+  type Stretch,
+  type StretchResult,
 } from "./execute.ts";
 
 /** The same way to execute, with another order of each execution. */
-export function withOrder(
+export const withOrder = (
   execute: Execute,
   change: (order: ExecutionOrder | undefined) => ExecutionOrder | undefined,
-): Execute {
-  const one: Execute = (model, inputs, keep, trees, order) => execute(model, inputs, keep, trees, change(order));
-  const { stretch, block } = execute;
-  const many: ExecuteStretch | undefined = stretch && ((asked, order) => stretch(asked, change(order)));
-  const together: ExecuteBlock | undefined = block && ((asked, order) => block(asked, change(order)));
-  return Object.assign(one, { stretch: many, block: together });
-}
+): Execute => around(execute, (action, order) => action(change(order)));
 
 /**
  * Called with an item after the execution of all items up to this item. The item's tensors remain valid until the
@@ -50,13 +45,13 @@ export async function executeRun(
   program: KnownProgram,
   inputs: RunInputs,
   execute: Execute,
-  { stored, form, guess }: Omit<RunOptions, "last"> & { guess?: Guess | undefined } = {},
+  { stored, form, ...told }: Omit<RunOptions, "last"> & Told = {},
   onItem: ItemListener = () => undefined,
 ): Promise<RunExecution> {
   const { items } = inputs.length;
   const kept = stored ?? new StoredRun(program.model.program, items);
   const run = { program, inputs, roots: new RootsOfItems(program.model.program, items) };
-  const observer: InOrder = { guess, pass: (item, carried) => kept.pass(item, carried), onItem };
+  const observer: InOrder = { ...told, pass: (item, carried) => kept.pass(item, carried), onItem };
   const { stretch } = execute;
   const last = await (!kept.isCarried
     ? executeApart(run, execute)
@@ -74,9 +69,7 @@ type Run = Pick<RunExecution, "program" | "inputs"> & { roots: RootsOfItems };
  * The observers of items executed in order: `pass` gets the state taken from the previous item, `onItem` the item's
  * result.
  */
-type InOrder = {
-  /** What items are expected to carry, if more is known than a prompt. */
-  guess?: Guess | undefined;
+type InOrder = Told & {
   pass: (item: number, carried: Carried) => Promise<void>;
   onItem: ItemListener;
 };
@@ -127,15 +120,16 @@ async function executeInStretches(
   { program, inputs, roots }: Run,
   execute: Execute,
   stretch: ExecuteStretch,
-  { pass, onItem }: InOrder,
+  { pass, onItem, ...told }: InOrder,
 ): Promise<Execution> {
   const last = inputs.length.items - 1;
   const start = { from: 0, carried: new Map<number, Uint8Array>() };
-  const carried = await executeStretches({ program, inputs }, start, last, stretch, async ({ from, to, ...of }) => {
+  const take = async ({ from, to, ...of }: Done): Promise<void> => {
     roots.takeItems(from, to - from, of.roots);
     await pass(to, of.carried);
     onItem(to - 1, of.last);
-  });
+  };
+  const carried = await executeStretches({ program, inputs }, start, last, stretch, take, told);
   const execution = await executeItem(program, inputs.of(last, carried), execute);
   roots.take(last, execution.trace);
   onItem(last, executedItem(execution));
@@ -143,9 +137,13 @@ async function executeInStretches(
 }
 
 /** Executes a stretch here, item after item. */
-export async function executeStretch({ program, inputs, steps }: Stretch, execute: Execute): Promise<StretchResult> {
+export async function executeStretch(
+  { program, inputs, steps, text }: Stretch,
+  execute: Execute,
+): Promise<StretchResult> {
+  const guess = text && tokensGuess(program.model, inputs, text);
   const roots = new RootsOfItems(program.model.program, inputs.length.items);
-  const { trace } = await executeInOrder({ program, inputs, roots }, execute, NO_OBSERVER);
+  const { trace } = await executeInOrder({ program, inputs, roots }, execute, { ...NO_OBSERVER, guess });
   const tensors: Uint8Array[] = [];
   for (const step of steps) tensors[step] = trace.tensor(step);
   return { roots: roots.bytes, tensors };
@@ -159,9 +157,10 @@ async function carriedAt(
   start: Start,
   item: number,
   execute: Execute,
+  guess?: Guess,
 ): Promise<Carried> {
-  if (execute.stretch !== undefined) return executeStretches(run, start, item, execute.stretch);
-  const blocks = new Blocks({ model: run.program.model, inputs: run.inputs }, execute);
+  if (execute.stretch !== undefined) return executeStretches(run, start, item, execute.stretch, undefined, { guess });
+  const blocks = new Blocks({ model: run.program.model, inputs: run.inputs }, execute, guess);
   let { from, carried } = start;
   while (from < item) {
     const block = await blocks.next({ from, carried }, item);
@@ -208,12 +207,13 @@ export async function executeItems(
   reached: (item: number) => void | Promise<void> = () => undefined,
 ): Promise<void> {
   let passed: { from: number; carried: Carried } | undefined;
+  const guess = await ownGuess(run, Math.max(0, ...items));
   for (const item of [...new Set(run.missing(items))].sort((a, b) => a - b)) {
     const nearest = await run.before(item);
     const start = passed !== undefined && passed.from > nearest.from ? passed : nearest;
     // A proof about what an item takes from the item before opens both.
     let from = Math.max(start.from, item - 1);
-    let carried = await carriedAt(run, start, from, execute);
+    let carried = await carriedAt(run, start, from, execute, guess);
     for (; from <= item; from++) {
       await run.stored.keep(from, carried);
       const execution = await executeItem(run.program, run.inputs.of(from, carried), execute);
@@ -227,7 +227,8 @@ export async function executeItems(
 
 /** The inputs of an item, for which the items from the nearest state on are executed. Nothing of them is held. */
 export async function inputsOfItem(run: RunExecution, item: number, execute: Execute): Promise<readonly Uint8Array[]> {
-  return run.inputs.of(item, await carriedAt(run, await run.before(item), item, execute));
+  const guess = await ownGuess(run, item);
+  return run.inputs.of(item, await carriedAt(run, await run.before(item), item, execute, guess));
 }
 
 /** Returns an item's execution: the held execution, or a fresh execution for this call only. */

@@ -1,5 +1,5 @@
 import { maxThreads } from "../executor/createExecutor.ts";
-import type { Execute, ExecuteBlock, ExecutionOrder } from "./execute.ts";
+import { around, type Execute, type ExecutionOrder } from "./execute.ts";
 
 /** Where executions go: into this process, or to other machines (src/runs/fleet). */
 export type ExecutionQueue = {
@@ -28,12 +28,7 @@ export class EmbeddedQueue implements ExecutionQueue {
   /** @param atOnce Executions that are begun at a time. */
   constructor(execute: Execute, atOnce = AT_ONCE) {
     this.#atOnce = atOnce;
-    const one: Execute = (model, inputs, keep, trees, order) =>
-      this.#inTurn(order, () => execute(model, inputs, keep, trees, order));
-    const { block } = execute;
-    const together: ExecuteBlock | undefined =
-      block && ((asked, order) => this.#inTurn(order, () => block(asked, order)));
-    this.execute = Object.assign(one, { block: together });
+    this.execute = around(execute, (action, order) => this.#inTurn(order, () => action(order)));
   }
 
   async #inTurn<T>(order: ExecutionOrder | undefined, action: () => Promise<T>): Promise<T> {

@@ -8,7 +8,8 @@ import { hasInputs, inputsOf } from "../chain/market/jobInputs.ts";
 import type { RunInputs } from "../program/trace/runInputs.ts";
 import { ProgramUnavailableError } from "./errors.ts";
 import type { OpenedOutput } from "../program/trace/openedOutput.ts";
-import { textGuess, type AskOutput } from "./blocks.ts";
+import { stateFromOutputs } from "./ahead.ts";
+import { textGuess } from "./blocks.ts";
 import { dueOf } from "./dueOf.ts";
 import { executeRun, inputsOfItem, itemOf, withOrder, type ItemListener } from "./executeRun.ts";
 import type { Execution, ProgramShape } from "../dispute/run/execution.ts";
@@ -17,7 +18,7 @@ import type { ProgramLibrary } from "./programLibrary.ts";
 import { MissingItemsError, outputAt, RunExecution } from "../dispute/run/runExecution.ts";
 import { readRunRoots } from "../dispute/run/runRoots.ts";
 import { StoredRuns } from "./storedRuns.ts";
-import type { Execute } from "./execute.ts";
+import type { AskOutput, Execute } from "./execute.ts";
 
 /** Bytes of executions that are kept by default: 512 MiB. */
 export const KEPT_BYTES = 2 ** 29;
@@ -337,9 +338,13 @@ export class Executions {
     const options = { stored, form: formOf(record.job) };
     const bytes = await stored.readRoots();
     if (bytes === undefined) {
-      const guess = ask && this.#execute.block && (await textGuess(program.model, inputs, ask));
+      const guess =
+        ask && (this.#execute.block ?? this.#execute.stretch) && (await textGuess(program.model, inputs, ask));
       const execute = this.#executeFor(record);
-      return executeRun(program, inputs, execute, { ...options, guess }, (...of) => this.onItem?.(record, ...of));
+      const stateOf = ask && stateFromOutputs(program.model.program, ask);
+      return executeRun(program, inputs, execute, { ...options, guess, stateOf }, (...of) =>
+        this.onItem?.(record, ...of),
+      );
     }
     return new RunExecution(program, inputs, readRunRoots(program.model.program, inputs.length.items, bytes), options);
   }

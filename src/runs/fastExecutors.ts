@@ -8,9 +8,10 @@ import {
 } from "../executor/createExecutor.ts";
 import { ItemThreads } from "../executor/items/itemThreads.ts";
 import { getOrAdd } from "../base/getOrAdd.ts";
-import { EngineFaultError, ExecutionMemoryError, ExecutionThreadError } from "../executor/errors.ts";
+import { EngineFaultError, ExecutionThreadError } from "../executor/errors.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import { blocksOf } from "../executor/blocks/blocksOf.ts";
+import { createWithBlocks } from "../executor/blocks/createWithBlocks.ts";
 import type { Execute, ExecuteBlock } from "./execute.ts";
 
 /**
@@ -72,10 +73,10 @@ export class FastExecutors {
   }
 
   /** Executes a block of items. @throws as `run` */
-  readonly #block: ExecuteBlock = async ({ model, items, guessed, trees }) => {
+  readonly #block: ExecuteBlock = async ({ model, items, guessed, ...options }) => {
     try {
       if (this.#fault === undefined) {
-        const result = await (await this.#executorOf(model, guessed)).runBlock(items, trees);
+        const result = await (await this.#executorOf(model, guessed)).runBlock(items, options);
         if (this.#fault === undefined) return result;
       }
     } catch (error) {
@@ -107,12 +108,7 @@ export class FastExecutors {
   ): Promise<Executor> {
     // Its constants lie in its memory.
     await before?.then((executor) => executor.close());
-    try {
-      return await createExecutor(model, { ...this.#options, ...(blocks && { blocks }) });
-    } catch (error) {
-      if (!(error instanceof ExecutionMemoryError)) throw error;
-      return createExecutor(model, this.#options);
-    }
+    return createWithBlocks(model, this.#options, blocks);
   }
 
   /** Executes an item on a thread for items, once the program's items took as long as threads take to start. */
@@ -162,7 +158,7 @@ export class FastExecutors {
   readonly execute: Execute = Object.assign(
     ((model, inputs, keep, trees, order) =>
       this.run(model, inputs, { ...(keep && { keep }), ...(trees && { trees }) }, order?.isOneOfMany)) as Execute,
-    { block: this.#block },
+    { block: this.#block, lookup: "where it pays" },
   );
 
   async close(): Promise<void> {

@@ -1,11 +1,11 @@
 import { ExecutionInputError } from "../executor/errors.ts";
 import type { Meter } from "./figures.ts";
 import { problemOf, type Health } from "../base/health.ts";
-import type { Execute, ExecuteBlock, ExecuteStretch } from "./execute.ts";
+import { around, type Execute } from "./execute.ts";
 
 /** The same executor, which says how long executions take, and whether this machine can execute. */
 export function measured(execute: Execute, health: Health, meter: Meter): Execute {
-  const around = async <T>(action: () => Promise<T>): Promise<T> => {
+  const timed = async <T>(action: () => Promise<T>): Promise<T> => {
     const start = performance.now();
     try {
       const result = await action();
@@ -18,9 +18,5 @@ export function measured(execute: Execute, health: Health, meter: Meter): Execut
       throw error;
     }
   };
-  const one: Execute = (...args) => around(() => execute(...args));
-  const { stretch, block } = execute;
-  const many: ExecuteStretch | undefined = stretch && ((...args) => around(() => stretch(...args)));
-  const together: ExecuteBlock | undefined = block && ((...args) => around(() => block(...args)));
-  return Object.assign(one, { stretch: many, block: together });
+  return around(execute, (action, order) => timed(() => action(order)));
 }

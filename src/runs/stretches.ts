@@ -1,14 +1,16 @@
+import { tokensGuess } from "../compiler/wraps/decoderInputs.ts";
 import { programWork } from "../program/work.ts";
 import type { Program } from "../program/types.ts";
-import { carriedTensors, keptSteps, type Carried } from "../program/trace/runItems.ts";
+import { carriedTensors, keptSteps, type Carried, type Guess } from "../program/trace/runItems.ts";
 import { snapshotInterval } from "../dispute/run/storedRun.ts";
-import type { ExecutedItem, Stretch, ExecuteStretch } from "./execute.ts";
+import { Ahead, type AskState } from "./ahead.ts";
+import { MIN_ITEMS, type ExecutedItem, type Stretch, type ExecuteStretch, type StretchResult } from "./execute.ts";
 
 /** An item, and the state taken from the previous item. */
 export type Start = { from: number; carried: Carried };
 
 /** A finished stretch of items from `from` to before `to`, with the state that item `to` takes. */
-type Done = { from: number; to: number; roots: Uint8Array; carried: Carried; last: ExecutedItem };
+export type Done = { from: number; to: number; roots: Uint8Array; carried: Carried; last: ExecutedItem };
 
 /** Maximum work in a stretch with several items: some seconds, and half a minute in the worst case. */
 const STRETCH_WORK = 3_000_000_000n;
@@ -31,10 +33,29 @@ export function stretchEnd(from: number, to: number, length: number, interval: n
   return Math.min(to, from + length, from - (from % interval) + interval);
 }
 
+/** What somebody says about a run that was executed before. */
+export type Told = {
+  /** What items are expected to carry, if more is known than a prompt. */
+  guess?: Guess | undefined;
+  /** Says from which states stretches may begin before the stretches in front of them have ended. */
+  stateOf?: AskState | undefined;
+};
+
+/** The items of a stretch that executes as a block: with a known text, such a stretch ends in some seconds too. */
+const BLOCK = 16;
+
+/** How many of the next items are known to carry what is guessed, up to a block; 0 for too few for a block. */
+function knownItems(guess: Guess | undefined, from: number, to: number): number {
+  let known = 1;
+  while (guess !== undefined && known < Math.min(BLOCK, to - from) && guess.of(from + known) !== undefined) known++;
+  return known < MIN_ITEMS ? 0 : known;
+}
+
 /**
  * Has a run's items executed in stretches.
  * @param item The item before which the execution ends.
  * @param onStretch Called with each stretch, in order.
+ * @param told What somebody says: wrong guesses cost time and change nothing.
  * @returns The state that the item takes from the previous item
  */
 export async function executeStretches(
@@ -43,18 +64,36 @@ export async function executeStretches(
   item: number,
   execute: ExecuteStretch,
   onStretch: (done: Done) => Promise<void> = () => Promise.resolve(),
+  told: Told = {},
 ): Promise<Carried> {
   const own = program.model.program;
+  let { guess } = told;
   const interval = snapshotInterval(inputs.length.items);
   const length = stretchLength(own);
   const steps = [...keptSteps(own)].sort((a, b) => a - b);
   let { from, carried } = start;
-  for (let to: number; from < item; from = to) {
-    to = stretchEnd(from, item, length, interval);
-    const { roots, tensors } = await execute({ program, inputs: inputs.part(from, to - from, carried), steps });
-    const tensor = (step: number): Uint8Array => tensors[step]!;
-    carried = carriedTensors(own, tensor);
-    await onStretch({ from, to, roots, carried, last: { program: own, tensor } });
+  const endOf = (first: number): number => {
+    const known = knownItems(guess ?? tokensGuess(program.model, inputs), first, item);
+    return stretchEnd(first, item, Math.max(length, known), interval);
+  };
+  const executePart = (first: number, to: number, taken: Carried): Promise<StretchResult> => {
+    const [text] = guess?.of(to - 1)?.values() ?? [];
+    return execute({ program, inputs: inputs.part(first, to - first, taken), steps, ...(text && { text }) });
+  };
+  const ahead = told.stateOf && new Ahead(told.stateOf, executePart);
+  void ahead?.begin(endOf(from), item, endOf);
+  try {
+    for (let to: number; from < item; from = to) {
+      to = endOf(from);
+      const { roots, tensors } = (await ahead?.take(from, to, carried)) ?? (await executePart(from, to, carried));
+      const tensor = (step: number): Uint8Array => tensors[step]!;
+      carried = carriedTensors(own, tensor);
+      for (const [input, bytes] of guess?.of(to) ?? [])
+        if (Buffer.compare(carried.get(input)!, bytes) !== 0) guess = undefined;
+      await onStretch({ from, to, roots, carried, last: { program: own, tensor } });
+    }
+  } finally {
+    ahead?.end();
   }
   return carried;
 }

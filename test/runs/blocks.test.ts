@@ -7,10 +7,12 @@ import { fromHash } from "../../src/program/merkle/hash.ts";
 import { carriedFrom } from "../../src/dispute/run/runExecution.ts";
 import { tokensGuess } from "../../src/compiler/wraps/decoderInputs.ts";
 import { blocksOf } from "../../src/executor/blocks/blocksOf.ts";
+import { RunExecution } from "../../src/dispute/run/runExecution.ts";
+import { answerGuess, withGuess } from "../../src/runs/blocks.ts";
 import type { Execute } from "../../src/runs/execute.ts";
 import { FastExecutors } from "../../src/runs/fastExecutors.ts";
 import { runProgram } from "../../testkit/programs/runProgram.ts";
-import { executeItems, executeRun, executeStretch } from "../../src/runs/executeRun.ts";
+import { executeItems, executeRun, executeStretch, inputsOfItem } from "../../src/runs/executeRun.ts";
 import {
   blockedText,
   countedExecute,
@@ -132,7 +134,7 @@ describe("runs in blocks", function () {
 
     after(() => text.executor.close());
 
-    async function withGuess(of: (item: number) => Uint8Array | undefined): Promise<CountedExecute["counts"]> {
+    async function countsWith(of: (item: number) => Uint8Array | undefined): Promise<CountedExecute["counts"]> {
       const counted = countedExecute(text.executor);
       const expected = (item: number): Carried | undefined => {
         const bytes = of(item);
@@ -145,7 +147,61 @@ describe("runs in blocks", function () {
     }
 
     it("right_executeTheTextInBlocks", async () => {
-      expect((await withGuess((item) => taken[item])).singles).to.equal(TEXT_ITEMS - TEXT_BLOCK);
+      expect((await countsWith((item) => taken[item])).singles).to.equal(TEXT_ITEMS - TEXT_BLOCK);
+    });
+
+    it("ofTheWholeTextByAnAnswer_letAnAnswerBeCheckedInBlocks", async () => {
+      const { program, inputs, executor } = text;
+      const alone = await answerRun(program, inputs, countedExecute(executor, false).execute);
+      for (const place of [undefined, ...Array(TEXT_ITEMS).keys()]) {
+        const outputs = alone.outputs.map((bytes) => Uint8Array.from(bytes));
+        if (place !== undefined) outputs[0]![8 * place]! ^= 1;
+        const { execute, counts } = countedExecute(executor);
+        const checked = await answerRun(
+          program,
+          inputs,
+          withGuess(execute, answerGuess(program.model, inputs, outputs)),
+        );
+        expect(checked).to.deep.equal(alone);
+        if (place === undefined)
+          expect(counts).to.deep.equal({ singles: TEXT_ITEMS - TEXT_BLOCK, blocks: 1, wrong: 0 });
+        else expect(counts.blocks).to.equal(1);
+      }
+      // Outputs of a wrong form are no guess.
+      for (const outputs of [[], [new Uint8Array()], [new Uint8Array(7)]]) {
+        const { execute } = countedExecute(executor);
+        const guess = answerGuess(program.model, inputs, outputs);
+        expect(await answerRun(program, inputs, withGuess(execute, guess))).to.deep.equal(alone);
+      }
+    });
+
+    it("ofARunExecutedBefore_letAGameExecuteItsItemsInBlocks", async () => {
+      const { program, inputs, executor } = text;
+      const alone = countedExecute(executor, false).execute;
+      const run = await executeRun(program, inputs, alone);
+      const roots = { traces: run.list, answer: run.answer };
+      const items = [12, 14];
+      // Nothing but roots and the last item is there; then nothing but roots, and a wrong text of somebody.
+      const held = new RunExecution(program, inputs, roots, { last: run.item(TEXT_ITEMS - 1) });
+      const bare = new RunExecution(program, inputs, roots);
+      for (const [known, blocks] of [
+        [held, 1],
+        [bare, 0],
+      ] as const) {
+        const counted = countedExecute(executor);
+        await executeItems(known, items, counted.execute);
+        expect(counted.counts.blocks).to.equal(blocks);
+        await executeItems(run, items, alone);
+        for (const item of items) expect(known.item(item).trace.root).to.equal(run.item(item).trace.root);
+      }
+      const counted = countedExecute(executor);
+      const given = await inputsOfItem(
+        new RunExecution(program, inputs, roots, { last: run.item(14) }),
+        11,
+        counted.execute,
+      );
+      expect(given).to.deep.equal(await inputsOfItem(bare, 11, alone));
+      expect(counted.counts).to.deep.equal({ singles: 3, blocks: 1, wrong: 0 });
     });
 
     it("wrongAtEachPlace_changeNoBit", async () => {
@@ -153,7 +209,7 @@ describe("runs in blocks", function () {
       for (let place = 1; place < TEXT_ITEMS; place++) {
         const wrong = Uint8Array.from(taken[place]!);
         wrong[(8 * place) % wrong.length]! ^= 1;
-        found += (await withGuess((item) => (item === place ? wrong : taken[item]))).wrong;
+        found += (await countsWith((item) => (item === place ? wrong : taken[item]))).wrong;
       }
       expect(found).to.equal(TEXT_BLOCK - 1);
     });
@@ -169,7 +225,7 @@ describe("runs in blocks", function () {
         (bytes) => new Uint8Array(bytes.length).fill(0x80),
       ];
       for (const edge of edges)
-        for (const place of [1, 7, 9]) await withGuess((item) => (item < place ? taken[item] : edge(taken[item]!)));
+        for (const place of [1, 7, 9]) await countsWith((item) => (item < place ? taken[item] : edge(taken[item]!)));
     });
   });
 });

@@ -7,7 +7,7 @@ import { readModel } from "../../src/model/onnx/readModel.ts";
 import { RunInputs } from "../../src/program/trace/runInputs.ts";
 import type { Execute } from "../../src/runs/execute.ts";
 
-/** Items of each text, and slots of each decoder. */
+/** Items of a text by default, and slots of its decoder. */
 export const TEXT_ITEMS = 15;
 /** The longest block of a text's executor. */
 export const TEXT_BLOCK = 8;
@@ -22,16 +22,24 @@ export type BlockedText = {
   step: number;
 };
 
-/** Wraps and compiles a decoder for texts of {@link TEXT_ITEMS} items. @param bytes The model's file. */
-export async function blockedText(bytes: Uint8Array, prompt: readonly number[]): Promise<BlockedText> {
-  const { model: wrapped, run } = wrapDecoder(readModel(bytes), { slots: TEXT_ITEMS, greedy: true });
+/**
+ * Wraps and compiles a decoder for a text.
+ * @param bytes The model's file.
+ * @param items Of the text, and slots of the decoder.
+ */
+export async function blockedText(
+  bytes: Uint8Array,
+  prompt: readonly number[],
+  items = TEXT_ITEMS,
+): Promise<BlockedText> {
+  const { model: wrapped, run } = wrapDecoder(readModel(bytes), { slots: items, greedy: true });
   const model = compile(wrapped, { shapes: {}, run });
   const { checkpoints, outputs, inputs } = model.program;
   const guessed = [outputs[0]!];
   const executor = await createExecutor(model, { threads: 1, blocks: { lengths: [4, TEXT_BLOCK], guessed } });
   return {
     program: knownProgram(model),
-    inputs: new RunInputs(inputs, { items: TEXT_ITEMS, firstItem: 0 }, decoderInputs(model, { prompt })),
+    inputs: new RunInputs(inputs, { items, firstItem: 0 }, decoderInputs(model, { prompt })),
     executor,
     input: model.inputs.findIndex(({ name }) => name === "tokens_before"),
     step: checkpoints[outputs[0]!]!.step,
@@ -52,8 +60,8 @@ export function countedExecute(executor: Executor, isInBlocks = true, onStep?: R
     const options = { ...(keep && { keep }), ...(trees && { trees }), ...(onStep && { onStep }) };
     return (await executor.run(inputs, options)).tensors;
   };
-  const block: Execute["block"] = async ({ items, trees }) => {
-    const result = await executor.runBlock(items, trees);
+  const block: Execute["block"] = async ({ items, ...options }) => {
+    const result = await executor.runBlock(items, options);
     counts.blocks++;
     counts.wrong += Number(result.isWrong);
     return result;

@@ -16,6 +16,8 @@ export type Gpt2Shape = {
   vocabulary: number;
   /** Whether all floats of the model are float16; otherwise they are float32. */
   half?: boolean;
+  /** If given, tokens mostly follow each other in circles of this length. Otherwise a text mostly becomes one token. */
+  circle?: number;
 };
 
 export const GPT2_SMALL: Gpt2Shape = { layers: 12, width: 768, heads: 12, tokens: 64, vocabulary: 50_257 };
@@ -160,7 +162,14 @@ export function gpt2Decoder(shape: Gpt2Shape, seed = 1): Uint8Array {
   const d = new Decoder(seed, shape);
   const words = d.weights([vocabulary, width]);
   const positions = d.node("Gather", [d.weights([tokens, width]), "position_ids"]);
-  const embedded = d.node("Add", [d.node("Gather", [words, "input_ids"]), positions]);
+  const { circle = 1 } = shape;
+  const following = Array.from({ length: vocabulary }, (_, token) => {
+    const first = token - (token % circle);
+    return first + ((token - first + 1) % Math.min(circle, vocabulary - first));
+  });
+  // A model of such weights finds the token most probable whose embedding is read.
+  const read = circle === 1 ? "input_ids" : d.node("Gather", [d.constant(int64Tensor(following)), "input_ids"]);
+  const embedded = d.node("Add", [d.node("Gather", [words, read]), positions]);
   const axes = d.constant(int64Tensor([1, 2]));
   const isHere = d.node("Cast", [d.node("Unsqueeze", ["attention_mask", axes])], { to: d.dtype });
   const hidden = d.node("Mul", [d.node("Sub", [d.scalar(1), isHere]), d.lowest()]);

@@ -9,7 +9,7 @@ import { componentsOf } from "./components.ts";
  * long as the products of some ten items.
  */
 const LENGTHS = [32, 16];
-/** The most bytes that the tensors of a block take at a time, by estimate. */
+/** The most bytes that the tensors of all blocks in execution take at a time, by estimate. */
 const BLOCK_BYTES = 2 ** 30;
 /** The largest share of the time in steps that items must take one after the other. */
 const MAX_CIRCLES = 0.5;
@@ -17,9 +17,10 @@ const MAX_CIRCLES = 0.5;
 /**
  * Chooses the blocks in which an executor executes a program's items.
  * @param guessed The checkpoints that are guessed.
+ * @param executors How many executors execute blocks of the program at once.
  * @returns undefined if blocks are not faster, or if there is no memory for them
  */
-export function blocksOf(program: Program, guessed: readonly number[]): ExecutorOptions["blocks"] {
+export function blocksOf(program: Program, guessed: readonly number[], executors = 1): ExecutorOptions["blocks"] {
   const { steps } = program;
   const components = componentsOf(program, new Set(guessed));
   const time = (of: readonly number[]): number => of.reduce((sum, s) => sum + stepNanoseconds(steps[s]!), 0);
@@ -29,7 +30,7 @@ export function blocksOf(program: Program, guessed: readonly number[]): Executor
     program,
     components.flatMap((each) => each.steps),
   );
-  const longest = LENGTHS.find((length) => length * bytes <= BLOCK_BYTES);
+  const longest = LENGTHS.find((length) => length * bytes <= BLOCK_BYTES / executors);
   if (longest === undefined) return undefined;
   return { lengths: longest === LENGTHS.at(-1) ? [longest] : [LENGTHS.at(-1)!, longest], guessed };
 }

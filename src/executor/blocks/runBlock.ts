@@ -1,11 +1,13 @@
 import { HASH_BYTES } from "../../program/merkle/sizes.ts";
 import { MerkleList } from "../../program/merkle/list.ts";
 import type { Carried } from "../../program/trace/runItems.ts";
+import { bytesOf } from "../../program/trace/runInputs.ts";
 import type { Program } from "../../program/types.ts";
 import { checkInputs } from "../sources.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import type { Machine, Operation } from "../machine.ts";
 import type { ProgramPlan } from "../plan/planProgram.ts";
+import type { SuccessiveTrees } from "../successiveTrees.ts";
 import type { HashJob } from "../threads/hashJob.ts";
 import type { SharedWork } from "../threads/splitWork.ts";
 import { writeTensor } from "../writeTensor.ts";
@@ -31,6 +33,16 @@ type BlockItem = {
 /** The inputs of consecutive items. Carried tensors that nobody guesses are read of the first item alone. */
 export type BlockInputs = readonly (readonly Uint8Array[])[];
 
+/** How a block is executed. */
+export type BlockOptions = {
+  /** Receives nothing, but lets each item be hashed where the item differs from the item before. */
+  trees?: SuccessiveTrees | undefined;
+  /**
+   * Whether guesses are often wrong: each item's carried tensors are kept, so that a wrong guess costs no second pass.
+   */
+  isUnsure?: boolean | undefined;
+};
+
 /** An executor's means. */
 type Means = {
   model: CompiledModel;
@@ -46,32 +58,52 @@ type Means = {
 /** With fewer items than this part of a block, a smaller block is filled instead, or the items go one by one. */
 const FILLED = 0.6;
 
+/** The most bytes of carried tensors that are kept of a block whose guesses are unsure. */
+const KEPT_BYTES = 2 ** 28;
+
 /**
  * Executes a block of items: as many of the given ones as fit. If a guess is wrong, the items before it are executed
- * once more, if they are many: a shorter block ends with what the first wrong item must take.
+ * once more, if they are many: a shorter block ends with what the first wrong item must take. Where each item's carried
+ * tensors are kept, the items count without another pass.
  * @param hashes Receives the items one over the other.
  */
-export async function runBlock(means: Means, items: BlockInputs, hashes: HashJob | undefined): Promise<BlockResult> {
+export async function runBlock(
+  means: Means,
+  items: BlockInputs,
+  hashes: HashJob | undefined,
+  isUnsure = false,
+): Promise<BlockResult> {
   for (const inputs of items) checkInputs(means.model, inputs);
   const { parts } = means;
   if (parts.length === 0) return { items: [], carried: new Map(), isWrong: false };
   const fitting = parts.findLast((part) => items.length >= FILLED * part.items) ?? parts[0]!;
   const length = Math.min(items.length, fitting.items);
-  const block = await runPart(means, fitting, items.slice(0, length), hashes);
-  const { counted } = block;
-  if (counted === length) return { ...block, isWrong: false };
+  const bytes = means.model.program.inputs.reduce(
+    (sum, input) => sum + (input.source?.kind === "carried" ? bytesOf(input) : 0),
+    0,
+  );
+  const keepsAll = isUnsure && length * bytes <= KEPT_BYTES;
+  const { counted, carried, ...block } = await runPart(means, fitting, items.slice(0, length), hashes, keepsAll);
+  const taken = carried[counted - 1]!;
+  if (counted === length) return { ...block, carried: taken, isWrong: false };
+  if (keepsAll) return { items: block.items.slice(0, counted), carried: taken, isWrong: true };
   const shorter = parts.find((part) => part.items >= counted)!;
   if (counted < FILLED * shorter.items) return { items: [], carried: new Map(), isWrong: true };
-  return { ...(await runPart(means, shorter, items.slice(0, counted), hashes)), isWrong: true };
+  const again = await runPart(means, shorter, items.slice(0, counted), hashes, false);
+  return { items: again.items, carried: again.carried[counted - 1]!, isWrong: true };
 }
 
-/** One pass over a block. What it returns holds only if all items count. */
+/**
+ * One pass over a block. Items before `counted` are right.
+ * @param keepsAll Whether the carried tensors are kept after each item, instead of after the last one.
+ */
 async function runPart(
   { model, guessed, plan, machine, shared, operations }: Means,
   part: BlockPart,
   items: BlockInputs,
   hashes: HashJob | undefined,
-): Promise<Omit<BlockResult, "isWrong"> & { counted: number }> {
+  keepsAll: boolean,
+): Promise<Pick<BlockResult, "items"> & { carried: readonly Carried[]; counted: number }> {
   const { program } = model;
   const { views, clock } = machine;
   const last = items.length - 1;
@@ -92,7 +124,7 @@ async function runPart(
   const outputs = new Set(program.outputs.map((c) => checkpoints[c]!.step));
   const roots = items.map(() => new Uint8Array(checkpoints.length * HASH_BYTES));
   const tensors = items.map((): Uint8Array[] => []);
-  const carried = new Map<number, Uint8Array>();
+  const carried = items.map(() => new Map<number, Uint8Array>());
   let counted = items.length;
   for (let s = part.from; s < part.to; s++) {
     const made = part.made.get(s);
@@ -119,8 +151,8 @@ async function runPart(
       if (outputs.has(step)) tensors[item]![step] = Uint8Array.from(tensor);
       if (item < last && guessOf.get(step)?.some((k) => !areEqual(items[item + 1]![k]!, tensor)) === true)
         counted = Math.min(counted, item + 1);
-      if (item === last && counted === items.length)
-        for (const k of inputsFrom(program, checkpoint)) carried.set(k, Uint8Array.from(tensor));
+      if (item < counted && (keepsAll || (item === last && counted === items.length)))
+        for (const k of inputsFrom(program, checkpoint)) carried[item]!.set(k, Uint8Array.from(tensor));
     }
   }
   hashes?.end();

@@ -1,12 +1,15 @@
 import type { Worker } from "node:worker_threads";
-import type { MerkleList } from "../../program/merkle/list.ts";
+import { getOrAdd } from "../../base/getOrAdd.ts";
+import { MerkleList } from "../../program/merkle/list.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
-import type { RunOptions } from "../createExecutor.ts";
+import { blocksOf } from "../blocks/blocksOf.ts";
+import type { BlockInputs, BlockOptions, BlockResult } from "../blocks/runBlock.ts";
+import type { ExecutorOptions, RunOptions } from "../createExecutor.ts";
 import { EngineFaultError, ExecutionThreadError } from "../errors.ts";
 import { checkInputs } from "../sources.ts";
 import { ended, startThread, terminate } from "../threads/engineThread.ts";
 import { HashJob, hashLayout, type HashLayout } from "../threads/hashJob.ts";
-import type { FromThread, ThreadModel, ToThread } from "./messages.ts";
+import type { FromThread, SentBlock, ThreadModel, ToThread } from "./messages.ts";
 
 /** The code of the threads: beside this file, built if this file is. Node strips types without a loader. */
 const THREAD = new URL(import.meta.url.endsWith(".ts") ? "./thread.ts" : "./thread.js", import.meta.url);
@@ -15,10 +18,11 @@ const QUEUED = 2;
 
 /** The options of an item's execution: see {@link RunOptions}. */
 type ItemOptions = Pick<RunOptions, "keep" | "trees">;
-type Item = {
-  inputs: readonly Uint8Array[];
-  options: ItemOptions;
-  resolve: (tensors: Uint8Array[]) => void;
+/** What a thread is asked for: an item, or a block of items. */
+type Asked = {
+  /** Makes the message, with copies of all inputs: an input may view a larger buffer, which would be sent whole. */
+  message: () => ToThread;
+  resolve: (message: FromThread) => void;
   reject: (error: Error) => void;
 };
 
@@ -31,8 +35,10 @@ export class ItemThreads {
   readonly #layout: HashLayout;
   readonly #workers: readonly Worker[];
   /** The current and queued items of each started thread. */
-  readonly #queues = new Map<Worker, Item[]>();
-  readonly #waiting: Item[] = [];
+  readonly #queues = new Map<Worker, Asked[]>();
+  readonly #waiting: Asked[] = [];
+  /** By guessed checkpoints, the blocks that the threads execute. */
+  readonly #blocks = new Map<string, ExecutorOptions["blocks"]>();
   #failure: EngineFaultError | ExecutionThreadError | undefined;
   #started: { resolve: () => void; reject: (error: Error) => void } | undefined;
   #isEnding = false;
@@ -78,11 +84,46 @@ export class ItemThreads {
    * Executes an item on the thread that has least to do.
    * @throws ExecutionInputError if the inputs do not fit the program; EngineFaultError, ExecutionThreadError
    */
-  run(inputs: readonly Uint8Array[], options: ItemOptions = {}): Promise<Uint8Array[]> {
+  async run(inputs: readonly Uint8Array[], { keep, trees }: ItemOptions = {}): Promise<Uint8Array[]> {
     checkInputs(this.#model, inputs);
+    const steps = this.#model.program.steps.map((_, step) => step);
+    const { tensors } = (await this.#ask(() => ({
+      ...{ kind: "item", inputs: inputs.map(copier()), isHashed: trees !== undefined },
+      ...(keep && { kept: steps.filter(keep) }),
+    }))) as FromThread & { tensors: Uint8Array[] };
+    if (trees !== undefined) this.#readTrees(tensors, trees);
+    return tensors;
+  }
+
+  /**
+   * Executes a block on the thread that has least to do. Blocks of a program always have the same guessed checkpoints.
+   * @param guessed The checkpoints whose carried tensors each item has.
+   * @param options With `trees`, the items are hashed; nothing is put over the trees.
+   * @returns no item if blocks are not worth it
+   * @throws as `run`
+   */
+  async runBlock(
+    items: BlockInputs,
+    guessed: readonly number[],
+    { trees, isUnsure = false }: BlockOptions,
+  ): Promise<BlockResult> {
+    for (const inputs of items) checkInputs(this.#model, inputs);
+    const { length } = this.#workers;
+    const blocks = getOrAdd(this.#blocks, guessed.join(), () => blocksOf(this.#model.program, guessed, length));
+    if (blocks === undefined) return { items: [], carried: new Map(), isWrong: false };
+    const { block } = (await this.#ask(() => {
+      const copy = copier();
+      const own = items.map((inputs) => inputs.map(copy));
+      return { kind: "block", items: own, blocks, isHashed: trees !== undefined, isUnsure };
+    })) as FromThread & { block: SentBlock };
+    const results = block.items.map(({ roots, tensors }) => ({ list: roots && new MerkleList(roots), tensors }));
+    return { ...block, items: results };
+  }
+
+  #ask(message: () => ToThread): Promise<FromThread> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) return reject(this.#failure);
-      this.#waiting.push({ inputs, options, resolve, reject });
+      this.#waiting.push({ message, resolve, reject });
       this.#deal();
     });
   }
@@ -108,19 +149,12 @@ export class ItemThreads {
     while (this.#waiting.length > 0) {
       const [worker, queue] = [...this.#queues].reduce((a, b) => (b[1].length < a[1].length ? b : a));
       if (queue.length === QUEUED) return;
-      const item = this.#waiting.shift()!;
-      const { keep, trees } = item.options;
-      const steps = this.#model.program.steps.map((_, step) => step);
-      // Copies each input: an input may view a larger buffer, and a message would copy the whole buffer.
-      const inputs = item.inputs.map((bytes) => new Uint8Array(bytes));
-      const kept = keep && { kept: steps.filter(keep) };
-      const message: ToThread = { kind: "item", inputs, ...kept, isHashed: trees !== undefined };
-      queue.push(item);
+      const asked = this.#waiting.shift()!;
+      const message = asked.message();
+      const inputs = message.kind === "item" ? message.inputs : message.kind === "block" ? message.items.flat() : [];
+      queue.push(asked);
       worker.ref();
-      worker.postMessage(
-        message,
-        inputs.map(({ buffer }) => buffer),
-      );
+      worker.postMessage(message, [...new Set(inputs.map(({ buffer }) => buffer as ArrayBuffer))]);
     }
   }
 
@@ -135,13 +169,11 @@ export class ItemThreads {
       return;
     }
     const queue = this.#queues.get(worker)!;
-    const item = queue.shift();
+    const asked = queue.shift();
     // After a failure, what other threads had sent before still comes.
-    if (item === undefined) return;
-    const { options, resolve } = item;
+    if (asked === undefined) return;
     if (queue.length === 0) worker.unref();
-    if (options.trees !== undefined) this.#readTrees(message.tensors, options.trees);
-    resolve(message.tensors);
+    asked.resolve(message);
     this.#deal();
   }
 
@@ -167,6 +199,12 @@ export class ItemThreads {
     worker.on("exit", (code) => this.#fail(threadError(`ended with ${code}`)));
     return worker;
   }
+}
+
+/** Copies bytes, the same bytes once. */
+function copier(): (bytes: Uint8Array) => Uint8Array {
+  const copies = new Map<Uint8Array, Uint8Array>();
+  return (bytes) => getOrAdd(copies, bytes, () => new Uint8Array(bytes));
 }
 
 const threadError = (what: string, cause?: Error): ExecutionThreadError =>

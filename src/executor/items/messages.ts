@@ -1,3 +1,5 @@
+import type { BlockInputs, BlockResult } from "../blocks/runBlock.ts";
+import type { ExecutorOptions } from "../createExecutor.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 
 /** The parts of a model needed by a thread's executor, sent when the thread starts. */
@@ -19,7 +21,21 @@ export type ToThread =
        */
       isHashed: boolean;
     }
+  | {
+      kind: "block";
+      items: BlockInputs;
+      /** The blocks for which the thread prepares an executor with the first block. */
+      blocks: NonNullable<ExecutorOptions["blocks"]>;
+      isHashed: boolean;
+      isUnsure: boolean;
+    }
   | { kind: "end" };
 
-/** Messages from a thread: readiness, an item's tensors, an engine fault, or another reason for failure. */
-export type FromThread = { ready: true } | { tensors: Uint8Array[] } | { fault: string } | { reason: string };
+/** A block's result. The list of each item's trace is sent as the list's roots. */
+export type SentBlock = Omit<BlockResult, "items"> & {
+  items: readonly { roots: Uint8Array | undefined; tensors: readonly Uint8Array[] }[];
+};
+
+/** Messages from a thread: readiness, an item's tensors, a block, an engine fault, or another reason for failure. */
+export type FromThread =
+  { ready: true } | { tensors: Uint8Array[] } | { block: SentBlock } | { fault: string } | { reason: string };

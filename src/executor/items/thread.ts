@@ -1,9 +1,11 @@
 /** A thread for executing a run's items one after the other, with its own executor. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { MerkleList } from "../../program/merkle/list.ts";
+import { createWithBlocks } from "../blocks/createWithBlocks.ts";
 import { createExecutor } from "../createExecutor.ts";
 import { onnxEngine } from "../engine/onnxEngine.ts";
 import { EngineFaultError } from "../errors.ts";
+import { SuccessiveTrees } from "../successiveTrees.ts";
 import type { FromThread, ThreadModel, ToThread } from "./messages.ts";
 
 const port = parentPort!;
@@ -12,18 +14,34 @@ const report = (message: FromThread, moved: ArrayBuffer[] = []): void => port.po
 try {
   // An executor with its own engine starts no threads: the other items use the other processors.
   const engine = await onnxEngine();
-  const executor = await createExecutor({ ...(workerData as ThreadModel) }, { engine });
+  const model = workerData as ThreadModel;
+  let executor = await createExecutor({ ...model }, { engine });
+  let isForBlocks = false;
+  const successive = new SuccessiveTrees();
+  let last = Promise.resolve();
   port.on("message", (message: ToThread) => {
-    if (message.kind === "item") {
-      void execute(message).catch(fail);
-      return;
-    }
-    void executor
-      .close()
-      .then(() => engine.close())
-      .then(() => port.close());
+    last = last.then(() => act(message)).catch(fail);
   });
   report({ ready: true });
+
+  async function act(message: ToThread): Promise<void> {
+    if (message.kind === "item") return execute(message);
+    if (message.kind === "block") return executeBlock(message);
+    await executor.close();
+    await engine.close();
+    port.close();
+  }
+
+  async function executeBlock({ items, blocks, isHashed, isUnsure }: ToThread & { kind: "block" }): Promise<void> {
+    if (!isForBlocks) {
+      isForBlocks = true;
+      await executor.close();
+      executor = await createWithBlocks({ ...model }, { engine }, blocks);
+    }
+    const result = await executor.runBlock(items, { isUnsure, ...(isHashed && { trees: successive }) });
+    const sent = result.items.map(({ list, tensors }) => ({ roots: list?.leaves, tensors }));
+    report({ block: { ...result, items: sent } });
+  }
 
   async function execute({ inputs, kept, isHashed }: ToThread & { kind: "item" }): Promise<void> {
     const wanted = kept && new Set(kept);

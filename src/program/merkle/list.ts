@@ -45,6 +45,11 @@ export class MerkleList {
     return this.#levels.reduce((sum, { length }) => sum + length + OBJECT_BYTES, 0);
   }
 
+  /** The leaves, concatenated. */
+  get leaves(): Uint8Array {
+    return this.#levels[0]!;
+  }
+
   get root(): Hash {
     return this.node(this.depth, 0);
   }

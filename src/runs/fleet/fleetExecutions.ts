@@ -17,7 +17,7 @@ import { outcomeName, taskOf, tensorName, tensorsOf, type Asked, type TaskOutcom
 import type { Task, TensorRef } from "./task.ts";
 import { isSent } from "./taskHandler.ts";
 import type { TaskQueue } from "./taskQueue.ts";
-import type { Execute, ExecutionOrder, ExecuteStretch } from "../execute.ts";
+import type { Execute, ExecutionOrder, ExecuteStretch, Stretch } from "../execute.ts";
 
 export type FleetOptions = {
   tasks: TaskQueue;
@@ -40,8 +40,10 @@ export type FleetOptions = {
 
 /** An execution requested from others. */
 type Work = {
-  asked: Omit<Asked, "inputs">;
+  asked: Omit<Asked, "inputs" | "text">;
   inputs: readonly Uint8Array[];
+  /** The text of a {@link Stretch}. */
+  text?: Uint8Array | undefined;
   /** Bytes of each tensor of the outcome. */
   bytes: readonly number[];
   /** Does it in this process. @returns the same tensors */
@@ -149,6 +151,7 @@ export class FleetExecutions implements ExecutionQueue {
       {
         asked: { programRoot: model.programRoot, steps, run: { items, firstItem } },
         inputs: inputs.bytes.filter(({ length }) => isSent(length)),
+        text: stretch.text,
         bytes: [...steps.map((step) => bytesOf(model.program.steps[step]!)), rootBytes(model.program, items)],
         here: async (own) => {
           const { tensors, roots } = await here(own);
@@ -210,7 +213,8 @@ export class FleetExecutions implements ExecutionQueue {
 
   async #ask(work: Work, due: number): Promise<Result> {
     if ((await this.#executors()) === 0) throw new QueueUnavailableError("no executor is connected to the queue");
-    const asked = { ...work.asked, inputs: await this.#putAll(work.inputs) };
+    const [text] = work.text === undefined ? [] : await this.#putAll([work.text]);
+    const asked = { ...work.asked, inputs: await this.#putAll(work.inputs), ...(text && { text }) };
     for (let tries = 1; ; tries++) {
       // The queue remembers what was done.
       const task = taskOf(asked, due, [...this.#wrong], tries === 1 ? "" : randomUUID());

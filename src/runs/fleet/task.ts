@@ -18,6 +18,8 @@ export type Task = {
   steps: readonly number[];
   /** The run's length, for tasks over several items that carry state. */
   run?: RunLength;
+  /** For a decoder's items, the tokens that the last item is expected to take. */
+  text?: TensorRef;
   /** Until when the result is useful, unix seconds; null if unknown. The earliest is executed first. */
   due: number | null;
   /** Executors that are not to do it. */
@@ -37,17 +39,17 @@ export type TaskOutcome = {
 const KERNELS = JSON.stringify(KERNEL_HASHES);
 
 /** The execution that a task requests. */
-export type Asked = Pick<Task, "programRoot" | "inputs" | "steps" | "run">;
+export type Asked = Pick<Task, "programRoot" | "inputs" | "steps" | "run" | "text">;
 
 /**
- * A task with its id. Tasks with the same one are done once.
+ * A task with its id. Tasks with the same one are done once. An expected text changes no result, and no id.
  * @param purpose Sets tasks apart that are not to be taken for the same.
  */
 export function taskOf(asked: Asked, due: number, not: readonly string[], purpose = ""): Task {
-  const { programRoot, inputs, steps, run } = asked;
+  const { programRoot, inputs, steps, run, text } = asked;
   const content = { programRoot, inputs, steps, ...(run && { run }) };
   const id = idOf({ ...content, purpose });
-  return { ...content, id, due: Number.isFinite(due) ? due : null, not, purpose };
+  return { ...content, ...(text && { text }), id, due: Number.isFinite(due) ? due : null, not, purpose };
 }
 
 function idOf({ programRoot, inputs, steps, run, purpose }: Asked & Pick<Task, "purpose">): string {
@@ -62,7 +64,7 @@ function idOf({ programRoot, inputs, steps, run, purpose }: Asked & Pick<Task, "
  * task's result, and the id for a path.
  */
 export function isTask(value: unknown): value is Task {
-  const { id, programRoot, inputs, steps, run, due, not, purpose } = (value ?? {}) as Partial<Task>;
+  const { id, programRoot, inputs, steps, run, text, due, not, purpose } = (value ?? {}) as Partial<Task>;
   return (
     typeof id === "string" &&
     typeof purpose === "string" &&
@@ -72,6 +74,7 @@ export function isTask(value: unknown): value is Task {
     Array.isArray(steps) &&
     steps.every((step) => Number.isSafeInteger(step)) &&
     (run === undefined || isRun(run)) &&
+    (text === undefined || isRef(text)) &&
     Array.isArray(not) &&
     (due === null || typeof due === "number") &&
     id === idOf({ programRoot, inputs, steps, ...(run && { run }), purpose })

@@ -69,7 +69,8 @@ export class TaskHandler {
     const inputs = await Promise.all(task.inputs.map((ref) => this.#input(ref)));
     this.#options.onExecute?.(task);
     const refs: TensorRef[] = [];
-    for (const bytes of await tensorsBy(execute, task, program, inputs)) {
+    const text = task.text && (await this.#input(task.text).catch(() => undefined));
+    for (const bytes of await tensorsBy(execute, task, program, inputs, text)) {
       const ref = { root: tensorRoot(bytes), bytes: bytes.length };
       await store.put(tensorName(ref), bytes);
       refs.push(ref);
@@ -105,6 +106,8 @@ function requireFit(task: Task, program: Program): void {
   if (!carriesState(program.inputs))
     throw new TaskFailedError("the program carries no state from one item to the next");
   const kept = keptSteps(program);
+  if (task.text !== undefined && program.inputs.every((input) => bytesOf(input) !== task.text!.bytes))
+    throw new TaskFailedError("the program takes no such text");
   if (!task.steps.every((step) => kept.has(step))) throw new TaskFailedError("a run does not need these steps");
 }
 
@@ -114,6 +117,7 @@ async function tensorsBy(
   task: Task,
   program: KnownProgram,
   given: readonly Uint8Array[],
+  text: Uint8Array | undefined,
 ): Promise<Uint8Array[]> {
   const { steps, run } = task;
   const { model } = program;
@@ -125,7 +129,7 @@ async function tensorsBy(
   const sent = given.values();
   const all = inputBytes(model.program, task).map((bytes) => (isSent(bytes) ? sent.next().value! : NOTHING));
   const inputs = new RunInputs(model.program.inputs, run, all);
-  const { tensors, roots } = await executeStretch({ program, inputs, steps }, execute);
+  const { tensors, roots } = await executeStretch({ program, inputs, steps, ...(text && { text }) }, execute);
   return [...steps.map((step) => tensors[step]!), roots];
 }
 

@@ -2,7 +2,7 @@ import { maxThreads } from "../../executor/createExecutor.ts";
 import { EngineFaultError } from "../../executor/errors.ts";
 import { ItemThreads } from "../../executor/items/itemThreads.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
-import type { Execute } from "../execute.ts";
+import type { Execute, ExecuteBlock } from "../execute.ts";
 
 /** Programs whose threads are kept at a time. */
 const MAX_PROGRAMS = 4;
@@ -27,16 +27,24 @@ export class ThreadedExecutor {
   }
 
   /** @throws EngineFaultError, ExecutionThreadError, ExecutionInputError */
-  readonly execute: Execute = async (model, inputs, keep, trees) => {
+  readonly execute: Execute = Object.assign(
+    ((model, inputs, keep, trees) =>
+      this.#on(model, (threads) => threads.run(inputs, { ...(keep && { keep }), ...(trees && { trees }) }))) as Execute,
+    {
+      block: (({ model, items, guessed, ...options }) =>
+        this.#on(model, (threads) => threads.runBlock(items, guessed, options))) as ExecuteBlock,
+    },
+  );
+
+  async #on<T>(model: CompiledModel, action: (threads: ItemThreads) => Promise<T>): Promise<T> {
     if (this.#fault !== undefined) throw this.#fault;
     try {
-      const threads = await this.#threadsOf(model);
-      return await threads.run(inputs, { ...(keep && { keep }), ...(trees && { trees }) });
+      return await action(await this.#threadsOf(model));
     } catch (error) {
       if (error instanceof EngineFaultError) this.#fault = error;
       throw error;
     }
-  };
+  }
 
   async close(): Promise<void> {
     for (const threads of this.#programs.values()) await close(threads);

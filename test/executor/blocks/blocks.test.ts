@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { BlockOptions } from "../../../src/executor/blocks/runBlock.ts";
 import { createExecutor, type Executor, type ExecutorOptions } from "../../../src/executor/createExecutor.ts";
 import { SuccessiveTrees } from "../../../src/executor/successiveTrees.ts";
 import type { MerkleList } from "../../../src/program/merkle/list.ts";
@@ -39,7 +40,8 @@ async function compareBlocks(
     length,
     guessed,
     guess,
-  }: { length: number; guessed: readonly number[]; guess: (item: number, carried: Carried) => Carried },
+    isUnsure = false,
+  }: { length: number; guessed: readonly number[]; guess: (item: number, carried: Carried) => Carried } & BlockOptions,
 ): Promise<{ blocks: number; wrong: number }> {
   const { items } = inputs.length;
   const trees = new SuccessiveTrees();
@@ -54,8 +56,10 @@ async function compareBlocks(
       const taken = k === 0 ? carried : guess(item + k, right[item + k - 1]!.carried);
       return inputs.of(item + k, k === 0 ? taken : new Map([...taken].filter(([input]) => isGuessed(input))));
     });
-    const result = await executor.runBlock(block, trees);
+    const result = await executor.runBlock(block, { trees, isUnsure });
     counts.wrong += Number(result.isWrong);
+    // Where what each item carries is kept, each block has at least one item that counts.
+    if (isUnsure) expect(result.items.length, `item ${item}`).to.be.greaterThan(0);
     if (result.items.length === 0) {
       carried = right[item++]!.carried;
       continue;
@@ -96,9 +100,9 @@ const VARIANTS: Record<string, ExecutorOptions> = {
   twoThreads: { threads: 2, minSplit: 0, evenly: true },
 };
 
-const LENGTHS = [1, 2, 3, 7];
-const ITEMS = 7;
-const RUNS = AT_LENGTH ? 40 : 3;
+const LENGTHS = AT_LENGTH ? [1, 2, 3, 7, 64] : [1, 2, 3, 7];
+const ITEMS = LENGTHS.at(-1)!;
+const RUNS = AT_LENGTH ? 12 : 3;
 
 describe("items of a run in blocks", function () {
   this.timeout(120_000);
@@ -115,8 +119,8 @@ describe("items of a run in blocks", function () {
         const guessed = [...checkpoints.keys()].filter((c) => isCarried(c) && prng.below(2) === 0);
         const executor = await createExecutor(run.model, { ...options, blocks: { lengths: LENGTHS, guessed } });
         const right = await oneByOne(run, executor);
-        const compare = async (length: number, guess: typeof RIGHT): Promise<void> => {
-          const found = await compareBlocks(run, executor, right, { length, guessed, guess });
+        const compare = async (length: number, guess: typeof RIGHT, isUnsure = false): Promise<void> => {
+          const found = await compareBlocks(run, executor, right, { length, guessed, guess, isUnsure });
           counts.blocks += found.blocks;
           counts.wrong += found.wrong;
         };
@@ -127,6 +131,13 @@ describe("items of a run in blocks", function () {
             wrongAt((item) => item % 4 === 3),
           );
         }
+        await compare(3, RIGHT, true);
+        for (let place = 1; place < ITEMS; place += AT_LENGTH ? 9 : 4)
+          await compare(
+            ITEMS,
+            wrongAt((item) => item === place),
+            true,
+          );
         await compare(
           ITEMS,
           wrongAt(() => true),

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { Command } from "commander";
 import type { Address } from "viem";
 import { NOISE } from "../../../compiler/wraps/withNoise.ts";
-import { createExecutor, type Executor } from "../../../executor/createExecutor.ts";
 import { MAX_ITEMS } from "../../../program/run.ts";
+import { answerGuess, withGuess } from "../../../runs/blocks.ts";
+import { FastExecutors } from "../../../runs/fastExecutors.ts";
 import { knownProgram, type KnownProgram } from "../../../dispute/run/execution.ts";
 import { describeProgram } from "../../../parties/requester/describeProgram.ts";
 import { judgeAnswer, judgeRest } from "../../../parties/tickets/judgeAnswer.ts";
@@ -77,9 +78,8 @@ export function askCommand(output: Output): Command {
       const ledger = await PayerLedger.open(values.ledger);
       const oneIn = values.check ? 1 : values.checkOneIn;
       const draw = (): boolean => oneIn !== undefined && randomInt(oneIn) === 0;
-      let executor: Promise<Executor> | undefined;
-      const execute = async (_: unknown, all: readonly Uint8Array[]) =>
-        (await (await (executor ??= createExecutor(program.model))).run([...all])).tensors;
+      const executors = new FastExecutors();
+      const { execute } = executors;
       const judging = { at, ledger, program, execute };
       try {
         const { timestamp } = await at.session.publicClient.getBlock();
@@ -90,7 +90,8 @@ export function askCommand(output: Output): Command {
         if (!unchained) {
           const isDrawn = draw();
           const answered = await payer.ask(program, inputs, isDrawn);
-          if (isDrawn) await judgeAnswer(judging, answered.digest, inputs);
+          const told = withGuess(execute, answerGuess(compiled, inputs, answered.outputs));
+          if (isDrawn) await judgeAnswer({ ...judging, execute: told }, answered.digest, inputs);
           await payer.pay(answered.digest);
           return answerOne(output, program, answered);
         }
@@ -108,7 +109,7 @@ export function askCommand(output: Output): Command {
         answerUnchained(output, program, answers);
       } finally {
         ledger.end();
-        await (await executor)?.close();
+        await executors.close();
       }
     });
   return addExamples(
