@@ -1,13 +1,4 @@
-import {
-  BaseError,
-  createTransport,
-  HttpRequestError,
-  ResponseBodyTooLargeError,
-  RpcRequestError,
-  stringify,
-  TimeoutError,
-  type Transport,
-} from "viem";
+import { BaseError, http, HttpRequestError, ResponseBodyTooLargeError, type Transport } from "viem";
 import { meaningOf } from "./answers.ts";
 import { isAnswer } from "./checkRpcResult.ts";
 import { NodeRefusalError, RpcUnavailableError, WrongChainError } from "./errors.ts";
@@ -52,81 +43,47 @@ type Ask = (call: RpcCall) => Promise<unknown>;
  * A node's JSON-RPC over HTTP. A request ends in time also if the node is silent, or sends its answer too slowly or
  * without an end. An HTTP status that says "not now" counts also if the body is JSON-RPC. The answer's id must be the
  * request's: a load balancer may cross answers. An error may lack an id, because a balancer does not read requests.
- *
- * The errors are viem's. viem's own transport makes an error for each request before the request is sent, and reads and
- * parses each answer a second time: together a third of a busy client's processor time.
  */
 export function httpNode(url: string, timeout = TIMEOUT_MS): Transport {
-  const at = addressOf(url);
-  let requests = 0;
-  const request = async ({ method, params }: RpcCall): Promise<unknown> => {
-    const body = { method, params };
-    const id = ++requests;
-    const stop = new AbortController();
-    const timer = setTimeout(() => stop.abort(new TimeoutError({ body, url })), timeout);
-    try {
-      const sent = { method: "POST", headers: at.headers, body: stringify({ jsonrpc: "2.0", id, ...body }) };
-      const response = await fetch(at.url, { ...sent, signal: stop.signal });
-      return resultOf(response, await readAll(response), { id, body, url });
-    } catch (error) {
-      if (error instanceof BaseError) throw error;
-      throw new HttpRequestError({ body, cause: error as Error, url });
-    } finally {
-      clearTimeout(timer);
-    }
+  const fetchFn = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const response = await fetch(input, init);
+    // viem's own time limit ends with the headers.
+    const text = await readAll(response);
+    const { ok, status, statusText, headers } = response;
+    const isNotNow = status >= 500 || NOT_NOW.includes(status);
+    if (isNotNow && !REVERT_BODY.test(text)) throw new HttpRequestError({ url, status, headers, details: statusText });
+    if (!isAnswerTo(String(init?.body), text))
+      throw new HttpRequestError({ url, cause: new Error("the answer is that to another request") });
+    // The fields that viem reads. A whole Response would stream the same bytes once more.
+    return { ok, status, statusText, headers, body: null, text: () => Promise.resolve(text) } as Response;
   };
-  return ({ retryCount = 0 }) =>
-    createTransport({ key: "http", name: "HTTP JSON-RPC", type: "http", request: request as never, retryCount }, { url });
-}
-
-/** An address without the user's name and password, which HTTP clients take in a header. */
-function addressOf(url: string): { url: string; headers: Record<string, string> } {
-  const headers = { "Content-Type": "application/json" };
-  if (!URL.canParse(url)) return { url, headers };
-  const address = new URL(url);
-  const { username, password } = address;
-  if (username === "") return { url: address.href, headers };
-  [address.username, address.password] = ["", ""];
-  const credentials = btoa(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
-  return { url: address.href, headers: { ...headers, Authorization: `Basic ${credentials}` } };
+  const transport = http(url, { timeout, maxResponseBodySize: false, fetchFn });
+  return ({ retryCount = 0, ...options }) => transport({ ...options, retryCount });
 }
 
 /** Some nodes write an id as text, and none where they did not read the request. */
-type Answer = { id?: number | string | null; result?: unknown; error?: { code: number; message: string } };
+type Answer = { id?: number | string | null; result?: unknown };
 
-/**
- * Returns what an answer brings.
- * @param text The answer's body.
- * @throws HttpRequestError for an answer that is none, RpcRequestError for the node's own error, SyntaxError
- */
-function resultOf(
-  { ok, status, statusText, headers }: Response,
-  text: string,
-  { id, body, url }: { id: number; body: RpcCall; url: string },
-): unknown {
-  const failure = (details: string): Error => new HttpRequestError({ body, details, headers, status, url });
-  const isNotNow = status >= 500 || NOT_NOW.includes(status);
-  if (isNotNow && !REVERT_BODY.test(text)) throw failure(statusText);
-  let answer: Answer | null;
-  try {
-    answer = JSON.parse(text === "" ? "{}" : text) as Answer | null;
-  } catch (error) {
-    throw ok ? error : failure(stringify(text));
-  }
-  if (!isAnswerTo(id, answer))
-    throw new HttpRequestError({ url, cause: new Error("the answer is that to another request") });
-  const { result, error } = answer!;
-  if (!ok && !(typeof error?.code === "number" && typeof error.message === "string"))
-    throw failure(error === undefined ? statusText : stringify(error));
-  if (error) throw new RpcRequestError({ body, error, url });
-  return result;
-}
+/** The beginning of a request, and of most nodes' answers: the id shows without parsing the whole text. */
+const ID_FIRST = /^\{"jsonrpc":"2\.0","id":"?(\d+)"?,/;
 
 /** Whether an answer's id is that of the request, or the answer is an error without an id, or no answer at all. */
-function isAnswerTo(request: number, answer: Answer | null): boolean {
+function isAnswerTo(request: string, text: string): boolean {
+  const [asked, shown] = [request, text].map((json) => ID_FIRST.exec(json)?.[1]);
+  if (shown !== undefined && shown === asked) return true;
+  const answer = parsed(text);
   if (answer === null) return false;
-  const id = answer.id ?? undefined;
-  return id === undefined ? answer.result === undefined : String(id) === String(request);
+  const id = answer?.id ?? undefined;
+  return id === undefined ? answer?.result === undefined : String(id) === String(parsed(request)?.id);
+}
+
+/** Reads JSON. @returns undefined for any other text: viem names the error */
+function parsed(text: string): Answer | null | undefined {
+  try {
+    return JSON.parse(text) as Answer | null;
+  } catch {
+    return undefined;
+  }
 }
 
 /** @throws ResponseBodyTooLargeError */
