@@ -18,8 +18,13 @@ type KillPoints = readonly string[];
 /** The result for a killed party. */
 export type Survived = { kills: string[]; calls: string[] };
 
-/** How long a wait may take beyond the last start of the process: a busy machine takes a minute for each start. */
+/**
+ * How long a wait may take beyond the last start of the process, if the process then has computed for some seconds: a
+ * busy machine may give a process one second in five minutes. Without these seconds the wait ends later.
+ */
 const LIMIT_MS = 240_000;
+const LIMIT_CPU_SECONDS = 20;
+const LONGEST_MS = 1_800_000;
 
 /**
  * Plays an honest worker, killed just after sending transactions. A watcher disputes the worker's claim without cause;
@@ -169,8 +174,13 @@ async function withKills(killed: KilledParty, story: (job: Until) => Promise<voi
         const value = found(history.jobs.get(jobId)!);
         if (value !== undefined) return value;
       }
-      if (Date.now() > Math.max(begun, party.startedAt.at(-1)!) + LIMIT_MS)
-        throw new Error(`killed after ${survived.kills.join()}: no end\n${party.output.slice(-2_000)}`);
+      const waitedMs = Date.now() - Math.max(begun, party.startedAt.at(-1)!);
+      const hasComputed = (party.cpuSeconds ?? Infinity) >= LIMIT_CPU_SECONDS;
+      const isOver = waitedMs > LONGEST_MS || (waitedMs > LIMIT_MS && hasComputed);
+      if (isOver || party.hasEnded) {
+        const end = party.hasEnded ? "the process ended by itself" : `no end, ${party.cpuSeconds} s of computing`;
+        throw new Error(`killed after ${survived.kills.join()}: ${end}\n${party.output.slice(-2_000)}`);
+      }
     }
   };
   try {

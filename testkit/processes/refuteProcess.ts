@@ -84,6 +84,17 @@ export class RefuteProcess {
     return kib === undefined ? undefined : Math.round(Number(kib) / 1_024);
   }
 
+  /** The computing time of its present life, seconds (Linux); undefined if it does not run. */
+  get cpuSeconds(): number | undefined {
+    const path = `/proc/${this.#child?.pid}/stat`;
+    if (!existsSync(path)) return undefined;
+    // The name before may contain blanks. The 14th and 15th fields count hundredths of a second.
+    const fields = readFileSync(path, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  }
+
   /** Whether it ended by itself. */
   get hasEnded(): boolean {
     return this.#child !== undefined && this.#child.exitCode !== null;
