@@ -76,7 +76,10 @@ export function httpNode(url: string, timeout = TIMEOUT_MS): Transport {
     }
   };
   return ({ retryCount = 0 }) =>
-    createTransport({ key: "http", name: "HTTP JSON-RPC", type: "http", request: request as never, retryCount }, { url });
+    createTransport(
+      { key: "http", name: "HTTP JSON-RPC", type: "http", request: request as never, retryCount },
+      { url },
+    );
 }
 
 /** An address without the user's name and password, which HTTP clients take in a header. */
