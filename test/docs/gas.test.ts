@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
+import { PARTS } from "../../tools/measure/gas/parts/gasParts.ts";
 import type { PlayedDispute } from "../../tools/measure/gas/wholeDisputes.ts";
 
 type Dispute = Omit<PlayedDispute, "moves" | "dearestMove">;
 type Row = Record<string, string | number>;
 type Golden = {
+  parts: Row[];
   jobs: Row[];
   runs: Row[];
   attestations: Row[];
@@ -77,6 +79,7 @@ describe("docs/gas.md", () => {
         ...[game.transactions, game.gas, game.proof].map(text),
       ]),
       fields(golden.endings, ["call", "gas"]),
+      fields(golden.parts, ["of", "transactions", "total", ...PARTS]),
       fields(golden.sweep, ["arity", "chunk", "transactions", "gas (model)", "gas (played)", "dearest move"]),
       fields(golden.growth, [
         "steps",

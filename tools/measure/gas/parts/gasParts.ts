@@ -50,7 +50,8 @@ function partOf(op: string): Part {
   if (op === "KECCAK256" || op === "SHA3") return "hashing";
   if (op.startsWith("LOG")) return "events";
   if (/^(EXTCODE|BALANCE$|CREATE|SELFDESTRUCT)/.test(op)) return "calls";
-  if (/^(M(LOAD|STORE8?|COPY|SIZE)|(CALLDATA|CODE|RETURNDATA)(COPY|SIZE|LOAD)|RETURN|REVERT)$/.test(op)) return "memory";
+  if (/^(M(LOAD|STORE8?|COPY|SIZE)|(CALLDATA|CODE|RETURNDATA)(COPY|SIZE|LOAD)|RETURN|REVERT)$/.test(op))
+    return "memory";
   if (/^(PUSH|DUP|SWAP|POP|JUMP|PC$|STOP$)/.test(op)) return "stack";
   return "arithmetic";
 }
@@ -82,7 +83,11 @@ export async function gasParts({ client }: Pick<World, "client">, hash: Hex): Pr
 }
 
 function bytesGas(data: Hex, { zero, other }: { zero: number; other: number }): number {
-  const zeros = data.slice(2).match(/../g)?.filter((byte) => byte === "00").length ?? 0;
+  const zeros =
+    data
+      .slice(2)
+      .match(/../g)
+      ?.filter((byte) => byte === "00").length ?? 0;
   return zeros * zero + (size(data) - zeros) * other;
 }
 
@@ -98,7 +103,13 @@ function frameGas(steps: readonly TraceStep[], first: number, account: Address, 
     let callee = 0;
     const before = steps[at];
     if (before !== undefined && before.depth > step.depth)
-      ({ gas: callee, next: at } = frameGas(steps, at, step.op === "DELEGATECALL" ? account : word(step, 1), parts, writes));
+      ({ gas: callee, next: at } = frameGas(
+        steps,
+        at,
+        step.op === "DELEGATECALL" ? account : word(step, 1),
+        parts,
+        writes,
+      ));
     if (step.op === "REVERT" || step.op === "INVALID") throw new Error(`a frame of ${account} reverts`);
     if (step.op === "SSTORE") writes.push({ account, slot: `0x${top(step, 0)}`, value: BigInt(`0x${top(step, 1)}`) });
     const next = steps[at];
@@ -111,7 +122,11 @@ function frameGas(steps: readonly TraceStep[], first: number, account: Address, 
 }
 
 /** The k-th word from the stack's top, 64 digits. */
-const top = ({ stack }: TraceStep, k: number): string => stack.at(-1 - k)!.replace("0x", "").padStart(64, "0");
+const top = ({ stack }: TraceStep, k: number): string =>
+  stack
+    .at(-1 - k)!
+    .replace("0x", "")
+    .padStart(64, "0");
 const word = (step: TraceStep, k: number): Address => `0x${top(step, k).slice(24)}`;
 
 function callPart(step: TraceStep): Part {

@@ -29,7 +29,10 @@ export async function partsOfAll(cls: Subject, rec: Subject): Promise<PartsRow[]
     const name = published ? "a dispute, published trace" : "a dispute";
     const of = (chosen?: string): GasParts[] =>
       moves.filter(({ move }) => (chosen ?? move) === move).map(({ parts }) => parts);
-    rows.push(row(name, of()), ...[...new Set(gas.map(({ move }) => move))].map((move) => row(`its ${move}`, of(move))));
+    rows.push(
+      row(name, of()),
+      ...[...new Set(gas.map(({ move }) => move))].map((move) => row(`its ${move}`, of(move))),
+    );
   }
   const sixteen = chainProgram(8, new Array<number>(16).fill(2));
   const answered = new Trace(cls.program, cls.tensors);
