@@ -34,7 +34,7 @@ export const openBrowser = (kind: BrowserKind, binary: string): Promise<Browser>
 /** Opens a page, and writes down whom it asks and what goes wrong in it. */
 export async function watchedPage(browser: Browser): Promise<Watched> {
   const page = await browser.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(300_000);
   const origins = new Set<string>();
   const problems: string[] = [];
   page.on("request", (request) => {
