@@ -16,7 +16,7 @@ function pointsOnce(): (calls: readonly string[]) => number[] {
 }
 
 describe("reorganisations", function () {
-  this.timeout(600_000);
+  this.timeout(1_800_000);
 
   it("of1To20Blocks_afterEachFunction_changeNoVerdict_andCostNobodyHonest", async function () {
     const totals = await soakReorgs(DEPTHS, undefined, pointsOnce());
