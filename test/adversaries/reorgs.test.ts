@@ -5,7 +5,7 @@ import { soakReorgs } from "../../tools/verify/soak/reorgs.ts";
 const DEPTHS = 1;
 
 describe("reorganisations", function () {
-  this.timeout(600_000);
+  this.timeout(1_800_000);
 
   it("of1To20Blocks_afterEachFunction_changeNoVerdict_andCostNobodyHonest", async function () {
     const totals = await soakReorgs(DEPTHS);
