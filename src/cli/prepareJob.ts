@@ -8,6 +8,7 @@ import { UsageError } from "./errors.ts";
 import { requireNoGeneration, type GenerationOptions } from "./generationOptions.ts";
 import { itemsOf, jobBytes, readJobInputs, shapesOfJob } from "./jobInputs.ts";
 import type { Output } from "./output.ts";
+import { modelFlags } from "./modelOptions.ts";
 import { prepareGeneration } from "./prepareGeneration.ts";
 import { compileProgress } from "./progress.ts";
 
@@ -19,6 +20,8 @@ type PreparedJob = {
   compiled: CompiledModel;
   inputs: Uint8Array[];
   items: number;
+  /** The flags with which the same program is compiled elsewhere. */
+  flags: readonly string[];
   tokenizer?: Tokenizer | undefined;
   /** The tokens that a decoder's text begins with. */
   prompt?: readonly number[];
@@ -39,7 +42,7 @@ export async function prepareJob(spec: ModelSpec, options: BatchFlags, output: O
     if ((options.firstItem ?? 0) !== 0)
       throw new UsageError("--first-item: a text begins at place 0, where its caches are empty");
     const { compiled, given, items, tokenizer } = await prepareGeneration(spec, options, output);
-    return { compiled, inputs: decoderInputs(compiled, given), items, tokenizer, prompt: given.prompt };
+    return { compiled, inputs: decoderInputs(compiled, given), items, flags: modelFlags(spec), tokenizer, prompt: given.prompt };
   }
   return prepareBatch(spec, options, output);
 }
@@ -81,5 +84,8 @@ export function prepareBatch(spec: ModelSpec, options: BatchFlags, output: Outpu
   const hasIndex = compiled.program.inputs.some(({ source }) => source?.kind === "index");
   if ((options.firstItem ?? 0) !== 0 && !hasIndex)
     throw new UsageError("--first-item: the program has no input that is the item's number (--index)");
-  return { compiled, inputs: jobBytes(given, loaded, compiled.inputs), items, training: loaded.training };
+  const inputs = jobBytes(given, loaded, compiled.inputs);
+  const { training } = loaded;
+  const flags = modelFlags(training === undefined ? { ...spec, shapes } : spec);
+  return { compiled, inputs, items, flags, training };
 }

@@ -4,6 +4,7 @@ import { throughOutages, type OutageOptions } from "../parties/requester/outages
 import { waitForResult, type JobResult } from "../parties/requester/result.ts";
 import { outputLines, type Presentation } from "./decoded.ts";
 import { InterruptedError } from "./errors.ts";
+import { commandText } from "./nextCommand.ts";
 import type { Output } from "./output.ts";
 import { untilStopped } from "./stop.ts";
 import type { Reader } from "../chain/market/reader.ts";
@@ -26,6 +27,7 @@ const CONNECT_PAUSE_MS = 4_000;
  * names the command that resumes it.
  * @param open Connects to the chain.
  * @param isPosted The job was posted: a node that does not know it lags.
+ * @param flags How the outputs are read, for that command: `--model FILE` and so on.
  * @throws InterruptedError, JobClosedError, JobUnknownError
  */
 export function waitOnTerminal(
@@ -33,6 +35,7 @@ export function waitOnTerminal(
   jobId: Hex,
   isPosted: boolean,
   open: () => Promise<Reader>,
+  flags: readonly string[] = [],
 ): Promise<JobResult> {
   const onStop = (): void => output.note("stops waiting; once more to stop at once");
   let stopCounting = (): void => {};
@@ -49,7 +52,7 @@ export function waitOnTerminal(
     } catch (error) {
       // A wait that was ended has failed for no other reason.
       if (!signal.aborted) throw error;
-      const resume = `refute result ${jobId} --wait`;
+      const resume = commandText(["result", jobId, "--wait", ...flags]);
       throw new InterruptedError(`stopped before the result was there; the job goes on. To wait again: ${resume}`, {
         cause: error,
       });

@@ -2,21 +2,30 @@ import { routeHash } from "../route.ts";
 import { useTitle } from "../ui/useTitle.ts";
 import { Recording } from "./recording.tsx";
 
-/** What it costs: a figure, what it is of, and the page that says how it was measured. */
+/** What it costs: what a figure is of, the figure, what it means, and the page that says how it was measured. */
 const FIGURES = [
   {
+    label: "To compute an answer",
     figure: "1.2 to 2.6 ×",
-    text: "the time of plain onnxruntime, for the exact result: medians of eight models, one thread",
+    text:
+      "the time that plain onnxruntime takes for the same model on the same processor: medians of eight models, on " +
+      "one thread.",
     source: "performance",
   },
   {
+    label: "To ask, while nobody lies",
     figure: "290 gas",
-    text: "for a picture in an undisputed batch of 1,000: one claim holds them all",
+    text:
+      "for each picture of a job with 1,000, which is one claim. A job with one picture takes about 300,000 gas, with " +
+      "its answer delivered to your contract.",
     source: "gas",
   },
   {
+    label: "To prove a lie",
     figure: "978,656 gas",
-    text: "for a whole dispute in the median, both sides together, in at most 11 transactions",
+    text:
+      "for the whole dispute, in at most 11 transactions of both sides: the median for lies in 12 steps of a model " +
+      "that reads text. Whoever lied loses the collateral.",
     source: "gas",
   },
 ];
@@ -74,8 +83,9 @@ export function StartPage() {
         <Recording />
       </section>
       <section class="columns figures" aria-label="What it costs">
-        {FIGURES.map(({ figure, text, source }) => (
+        {FIGURES.map(({ label, figure, text, source }) => (
           <p key={figure}>
+            <span class="figure-label">{label}</span>
             <strong class="figure">{figure}</strong>
             <span class="soft">{text} </span>
             <a href={routeHash(["docs", source])}>how it was measured</a>

@@ -58,8 +58,9 @@ export function ChainView({ route: { query }, players, isBusy, onPlaying }: Prop
       <div class="stack-tight">
         <h3>The same on a chain</h3>
         <p class="soft">
-          On a development chain, both sides send transactions: start one with <code>refute devnet</code> and give what
-          it prints. The job, the claim and each move are signed here, with keys of that chain that everybody knows.
+          On a development chain, both sides send transactions: start one with <code>npx refute-ml devnet</code> and
+          give what it prints. The job, the claim and each move are signed here, with keys of that chain that everybody
+          knows.
         </p>
       </div>
       <form class="row" onSubmit={(event) => void play(event)}>

@@ -54,7 +54,7 @@ export function SampleForm({ sample, isBusy, ran, onRun }: Props) {
             {likeliest(sample, answer).map(({ label, share }, k) => (
               <span key={label}>
                 {k > 0 && ", "}
-                {k === 0 ? <strong>{label}</strong> : label} {(100 * share).toFixed(1)} %
+                {k === 0 ? <strong>{label}</strong> : label}: {(100 * share).toFixed(1)} %
               </span>
             ))}
           </p>

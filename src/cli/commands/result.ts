@@ -20,7 +20,7 @@ import { UsageError } from "../errors.ts";
 import { textLines, textOfJobs } from "../generatedText.ts";
 import { tokenizerOption } from "../generationOptions.ts";
 import { addExamples } from "../globalOptions.ts";
-import { modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
+import { modelFlags, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { loadProgram } from "../models.ts";
 import type { Output } from "../output.ts";
 import { as, jobId, webUrl, whole } from "../parse.ts";
@@ -67,7 +67,7 @@ export function resultCommand(output: Output): Command {
         return output.answer({ ...value, text }, [...itemLines(job, item!, found, shown), ...textLines(text)]);
       }
       if (values.wait) {
-        const result = await waitOnTerminal(output, job, false, () => readerFrom(values));
+        const result = await waitOnTerminal(output, job, false, () => readerFrom(values), flagsOf(options));
         requireProgram(program, result.programRoot, job);
         if (program !== undefined) writeOutputs(result.outputs, program, files, true);
         const { programRoot, worker, root, outputs } = result;
@@ -92,6 +92,14 @@ export function resultCommand(output: Output): Command {
     "result JOB --item 617 --from http://worker.example:8080 --program program.json",
   );
 }
+
+/** The flags that name the program again. */
+const flagsOf = ({ model, program, ...options }: Options): string[] =>
+  model !== undefined
+    ? ["--model", model, ...modelFlags(modelSpec(model, options))]
+    : program === undefined
+      ? []
+      : ["--program", program];
 
 /** @throws UsageError if only one flag is given */
 function requireItem({ item, from, wait }: Options & { wait?: boolean }): { item: number; url: string } {

@@ -104,7 +104,7 @@ export function submitCommand(output: Output): Command {
         throw new UsageError(`${shownBy} also needs --wait: without it there are no outputs yet (refute result JOB)`);
       if (values.stream !== undefined && (spec.decoder === undefined || !values.wait))
         throw new UsageError("--stream also needs --decoder and --wait: it shows the text of a job that is waited for");
-      const { compiled, inputs, items, tokenizer, prompt } = await prepareJob(
+      const { compiled, inputs, items, flags, tokenizer, prompt } = await prepareJob(
         spec,
         { ...options, items: values.items, firstItem },
         output,
@@ -165,7 +165,8 @@ export function submitCommand(output: Output): Command {
       const { jobId } = await postJob(session, program, inputs, posted, output.progress("posting part"));
       if (!values.wait) return output.answer({ job: jobId }, `job ${jobId}`);
       output.note(`job ${jobId}`);
-      const waiting = () => waitOnTerminal(output, jobId, true, () => Promise.resolve(session));
+      const again = ["--model", path, ...flags];
+      const waiting = () => waitOnTerminal(output, jobId, true, () => Promise.resolve(session), again);
       const { stream: url } = values;
       const streamed = url && { program, jobId, items, prompt: prompt!, tokenizer, url };
       const result = streamed ? await streamUntil(output, streamed, waiting) : await waiting();
