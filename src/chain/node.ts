@@ -53,8 +53,8 @@ type Ask = (call: RpcCall) => Promise<unknown>;
  * without an end. An HTTP status that says "not now" counts also if the body is JSON-RPC. The answer's id must be the
  * request's: a load balancer may cross answers. An error may lack an id, because a balancer does not read requests.
  *
- * The errors are viem's. viem's own transport makes an error for each request before the request is sent, and reads and
- * parses each answer a second time: together a third of a busy client's processor time.
+ * The errors are viem's. viem's own transport makes an error for each request before the request is sent, and would read
+ * and parse each answer a second time.
  */
 export function httpNode(url: string, timeout = TIMEOUT_MS): Transport {
   const at = addressOf(url);
@@ -82,7 +82,7 @@ export function httpNode(url: string, timeout = TIMEOUT_MS): Transport {
     );
 }
 
-/** An address without the user's name and password, which HTTP clients take in a header. */
+/** Moves the user's name and password from an address to a header. */
 function addressOf(url: string): { url: string; headers: Record<string, string> } {
   const headers = { "Content-Type": "application/json" };
   if (!URL.canParse(url)) return { url, headers };
@@ -98,9 +98,9 @@ function addressOf(url: string): { url: string; headers: Record<string, string> 
 type Answer = { id?: number | string | null; result?: unknown; error?: { code: number; message: string } };
 
 /**
- * Returns what an answer brings.
+ * Returns an answer's result.
  * @param text The answer's body.
- * @throws HttpRequestError for an answer that is none, RpcRequestError for the node's own error, SyntaxError
+ * @throws HttpRequestError without a JSON-RPC answer, RpcRequestError for the node's own error, SyntaxError
  */
 function resultOf(
   { ok, status, statusText, headers }: Response,
