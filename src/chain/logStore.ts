@@ -9,7 +9,7 @@ const keyOf = ({ blockHash, logIndex }: { blockHash: Hex; logIndex: number }): s
 const decoded = <A extends Abi>(log: ChainEvent<A>): ChainEvent<A> => ({ ...log, data: "0x", topics: [] });
 
 type Seen = { number: bigint; hash: Hex };
-/** A block that was read: its parent's hash says what the block before is. */
+/** A read block, with the parent's hash. */
 type Read = Seen & { parentHash?: Hex };
 
 /**
@@ -74,15 +74,15 @@ function rangesOf(events: readonly { blockNumber: bigint }[]): BlockRange[] {
  *
  * A sync over a few new blocks asks for at most four blocks, more if new logs arrive. The sync makes two requests for
  * logs if the node takes 65 blocks or more in one request. With a limit of 10 blocks the sync makes eight: seven for
- * the overlap, one for the new blocks again. Nodes lag by time, so a store may be told to read the overlap less often
- * than it syncs: then a sync without a new block asks for the head alone.
+ * the overlap, one for the new blocks again. Nodes lag by time, so a store may rest between two reads
+ * of the overlap: then a sync without a new block asks for the head alone.
  */
 export class LogStore<const A extends Abi> {
   readonly #source: LogSource;
   readonly #reader: LogReader<A>;
   readonly #from: bigint;
   readonly #rest: OverlapRest;
-  /** When the overlap was read last; undefined if the next sync reads it in any case. */
+  /** The time of the overlap's last read; undefined if the next sync reads the overlap in any case. */
   #overlapRead: OverlapRest | undefined;
   #seen: Seen[] = [];
   #settled: bigint;
@@ -348,7 +348,7 @@ export class LogStore<const A extends Abi> {
     const isUnknown = (number: bigint): boolean => !hashes.has(number);
     const asked = new Set<bigint>();
     for (const number of blocks.filter(isUnknown)) if (!asked.has(number + 1n)) asked.add(number);
-    // Second come the parents that no child has shown.
+    // Second come the parents not shown by a child.
     for (const left of [[...asked], blocks.filter((number) => !asked.has(number))])
       await runAtOnce(BLOCKS_AT_ONCE, async () => {
         const number = left.pop();

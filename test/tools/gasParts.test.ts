@@ -26,7 +26,7 @@ describe("the parts of gas", () => {
     // Three topics and a word of data.
     expect(written.events).to.equal(375 + 3 * 375 + 8 * 32);
     expect(written.transaction).to.equal(21_000);
-    expect([written.calls, written.signatures, written.floor]).to.deep.equal([0, 0, 0]);
+    expect([written.calls, written.floor]).to.deep.equal([0, 0]);
   });
 
   it("calldataAlone_costsTheFloor", async () => {

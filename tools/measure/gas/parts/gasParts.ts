@@ -1,42 +1,41 @@
 import { numberToHex, size, type Address, type Hex, type TransactionReceipt } from "viem";
 import type { World } from "../../../../testkit/protocol/deployWorld.ts";
 
-/** The parts of gas, in the order of the tables. */
-export const PARTS = [
+/** The parts of gas, in the order of the tables. Computing is all operations without a part of their own. */
+const PARTS = [
   "transaction",
   "calldata",
   "floor",
   "storage",
   "hashing",
-  "signatures",
   "calls",
   "events",
   "memory",
-  "arithmetic",
-  "stack",
+  "computing",
 ] as const;
 type Part = (typeof PARTS)[number];
 export type GasParts = Record<Part, number>;
 
-/** A step of a trace. `gas` is what is left before the step, `gasCost` is used only for a frame's last step. */
+/** A step of a trace. `gas` is left before the step, `gasCost` is used only for a frame's last step. */
 type TraceStep = { op: string; gas: number; gasCost: number; depth: number; stack: Hex[] };
 
 /** One write to storage: the words are the slot and the new value. */
 type Write = { account: Address; slot: Hex; value: bigint };
 
 const TRANSACTION_GAS = 21_000;
-/** EIP-2028: gas of a calldata byte, zero or not. EIP-7623: what a byte costs at least. */
+/** EIP-2028: gas of a calldata byte, zero or not. EIP-7623: the minimum gas of a byte. */
 const [BYTE_GAS, FLOOR_GAS] = [
   { zero: 4, other: 16 },
   { zero: 10, other: 40 },
 ];
-/** EIP-3529 and EIP-2200: what a cleared word gives back, and what a restored word does. */
+/** EIP-3529 and EIP-2200: the refunds of a cleared word and of a restored word. */
 const [CLEARED, RESTORED, RESTORED_EMPTY] = [4_800n, 2_800n, 19_900n];
-/** EIP-3529: at most a fifth of the gas is given back. */
+/** EIP-3529: the refund is at most a fifth of the gas. */
 const REFUND_QUOTIENT = 5;
-const [SHA256_ADDRESS, P256_ADDRESS] = [2n, 0x100n];
+/** The addresses of SHA-256 and of P-256. */
+const PRECOMPILES = [2n, 0x100n];
 
-/** The sum of all parts: the gas that the receipts show. */
+/** The sum of all parts: the gas of the receipts. */
 export const totalOf = (parts: GasParts): number => PARTS.reduce((sum, part) => sum + parts[part], 0);
 
 /** Adds up the parts of several transactions. */
@@ -44,7 +43,7 @@ export function sumOf(all: readonly GasParts[]): GasParts {
   return Object.fromEntries(PARTS.map((part) => [part, all.reduce((sum, one) => sum + one[part], 0)])) as GasParts;
 }
 
-/** The part that an operation besides calls belongs to. */
+/** The part of an operation besides calls. */
 function partOf(op: string): Part {
   if (/^[ST](LOAD|STORE)$/.test(op)) return "storage";
   if (op === "KECCAK256" || op === "SHA3") return "hashing";
@@ -52,14 +51,13 @@ function partOf(op: string): Part {
   if (/^(EXTCODE|BALANCE$|CREATE|SELFDESTRUCT)/.test(op)) return "calls";
   if (/^(M(LOAD|STORE8?|COPY|SIZE)|(CALLDATA|CODE|RETURNDATA)(COPY|SIZE|LOAD)|RETURN|REVERT)$/.test(op))
     return "memory";
-  if (/^(PUSH|DUP|SWAP|POP|JUMP|PC$|STOP$)/.test(op)) return "stack";
-  return "arithmetic";
+  return "computing";
 }
 
 /**
- * Returns where the gas of a mined transaction goes, by operations. A call's gas excludes its callee's, a SHA-256 or
- * P-256 precompile counts with the call. Storage is less the refund. The floor is what EIP-7623 adds to all other gas.
- * The transaction must be alone in its block: original values are read from the block before.
+ * Returns the gas of a mined transaction by operations. A call's gas excludes the callee's. The precompiles of SHA-256
+ * and P-256 count as hashing. Storage is less the refund. The floor is the addition by EIP-7623. The transaction must
+ * be alone in the block: original values are read from the block before.
  * @throws Error for a reverted frame, or if the parts differ from the receipt's gas
  */
 export async function gasParts({ client }: Pick<World, "client">, hash: Hex): Promise<GasParts> {
@@ -92,9 +90,10 @@ function bytesGas(data: Hex, { zero, other }: { zero: number; other: number }): 
 }
 
 /**
- * Adds the operations of the frame that begins at a step.
- * @param account Whose storage the frame writes.
- * @returns the frame's gas, with that of its callees, and the step after it
+ * Adds the operations of a frame.
+ * @param first The frame's first step.
+ * @param account The owner of the written storage.
+ * @returns the gas of the frame and of all callees, and the step after the frame
  */
 function frameGas(steps: readonly TraceStep[], first: number, account: Address, parts: GasParts, writes: Write[]) {
   let gas = 0;
@@ -130,11 +129,10 @@ const top = ({ stack }: TraceStep, k: number): string =>
 const word = (step: TraceStep, k: number): Address => `0x${top(step, k).slice(24)}`;
 
 function callPart(step: TraceStep): Part {
-  const callee = BigInt(word(step, 1));
-  return callee === SHA256_ADDRESS ? "hashing" : callee === P256_ADDRESS ? "signatures" : "calls";
+  return PRECOMPILES.includes(BigInt(word(step, 1))) ? "hashing" : "calls";
 }
 
-/** What the writes give back, before the bound of a fifth. */
+/** The refund of the writes, before the bound of a fifth. */
 async function refundOf(client: World["client"], { blockNumber }: TransactionReceipt, writes: readonly Write[]) {
   const known = new Map<string, { original: bigint; current: bigint }>();
   let refund = 0n;

@@ -6,12 +6,12 @@ import { gasWorld, playGame } from "../wholeDisputes.ts";
 import { gasParts, sumOf, totalOf, type GasParts } from "./gasParts.ts";
 import { renewalParts } from "./renewals.ts";
 
-/** Gas of some transactions, by the operations that take it. */
+/** Gas of some transactions, by operations. */
 type PartsRow = { of: string; transactions: number; total: number } & GasParts;
 
 /** The step of ppocr4_rec whose dispute is the median, with a published trace and without. */
 const MEDIAN_STEP = 36;
-const JOB_CALLS = ["post", "claim", "submit", "deliver and finalise"];
+const JOB_CALLS = ["post", "claim", "submit", "deliver"];
 
 const row = (of: string, all: readonly GasParts[]): PartsRow => {
   const sum = sumOf(all);
@@ -26,7 +26,7 @@ export async function partsOfAll(cls: Subject, rec: Subject): Promise<PartsRow[]
     const { gas } = await playGame(world, rec, MEDIAN_STEP, published);
     const moves: { move: string; parts: GasParts }[] = [];
     for (const { move, hash } of gas) moves.push({ move, parts: await gasParts(world, hash) });
-    const name = published ? "a dispute, published trace" : "a dispute";
+    const name = published ? "a dispute, published" : "a dispute";
     const of = (chosen?: string): GasParts[] =>
       moves.filter(({ move }) => (chosen ?? move) === move).map(({ parts }) => parts);
     rows.push(

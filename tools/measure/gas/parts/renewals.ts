@@ -11,14 +11,14 @@ import { realQuote } from "../../../../testkit/tdx/realQuote.ts";
 import { createTdxWorld, introduction } from "../../../../testkit/tdx/tdxWorld.ts";
 import { gasParts, type GasParts } from "./gasParts.ts";
 
-/** What a real quote of version 4 has in its report, besides the versions that a test's policy judges. */
+/** A real report's bytes, without the versions judged by the test's policy. */
 const REAL = { 16: bytesToHex(realQuote().subarray(48 + 16, 48 + 520)) };
 const QUOTES: Record<string, QuoteFields> = {
-  "TDX renewal, version 4": { changes: REAL },
-  "TDX renewal, version 5, TDX 1.5": { version: 5, body: "1.5", changes: REAL },
+  "a TDX renewal, v4": { changes: REAL },
+  "a TDX renewal, v5": { version: 5, body: "1.5", changes: REAL },
 };
 
-/** Measures how a machine known to the chain renews its attestation, with a real report's bytes. */
+/** Measures a known machine's renewals, with a real report's bytes. */
 export async function renewalParts(): Promise<Record<string, GasParts>> {
   const world = await createTdxWorld();
   const { viem, client, verifier, platform, tcbInfo, enclave } = world;

@@ -10,7 +10,7 @@ export type Slice = {
   /** Jobs on the chain after it. */
   jobs: number;
   seconds: number;
-  /** Seconds of this process's processors, which hold all parties; the node is another process. */
+  /** Processor seconds of this process, the process of all parties. The node is another process. */
   processorSeconds: number;
   gas: number;
   transactions: number;
