@@ -192,14 +192,14 @@ Theorem add_correct32 : forall a b, word32 a -> word32 b ->
   else if negb (finite32 a) && negb (finite32 b) && xorb (negative32 a) (negative32 b) then add32 a b = NAN32
   else add32 a b = infinity32 (if finite32 a then negative32 b else negative32 a).
 Proof.
-  intros a b Ha Hb. rewrite add32_general, <- infinity_same by assumption.
-  apply (with32 add_correct 64 ltac:(lia) 50 ltac:(lia)); assumption.
+  intros a b Ha Hb. pose proof (with32 add_correct 64 ltac:(lia) 50 ltac:(lia) a b Ha Hb) as T.
+  rewrite infinity_same in T. rewrite <- add32_general in T by assumption. exact T.
 Qed.
 
 Lemma sub32_general : forall a b, word32 a -> word32 b -> sub32 a b = subWords 23 8 64 a b.
 Proof.
-  intros a b Ha Hb. apply add32_general; [assumption|].
-  apply (with32 flipped 64 ltac:(lia) 50 ltac:(lia)). exact Hb.
+  intros a b Ha Hb. unfold sub32, subWords. change (Format.SIGN 23 8) with SIGN32.
+  apply add32_general; [assumption|]. exact (proj1 (with32 flipped 64 ltac:(lia) 50 ltac:(lia) b Hb)).
 Qed.
 
 Theorem sub_correct32 : forall a b, word32 a -> word32 b ->
@@ -208,8 +208,8 @@ Theorem sub_correct32 : forall a b, word32 a -> word32 b ->
   else if negb (finite32 a) && negb (finite32 b) && eqb (negative32 a) (negative32 b) then sub32 a b = NAN32
   else sub32 a b = infinity32 (if finite32 a then negb (negative32 b) else negative32 a).
 Proof.
-  intros a b Ha Hb. rewrite sub32_general, <- infinity_same by assumption.
-  apply (with32 sub_correct 64 ltac:(lia) 50 ltac:(lia)); assumption.
+  intros a b Ha Hb. pose proof (with32 sub_correct 64 ltac:(lia) 50 ltac:(lia) a b Ha Hb) as T.
+  rewrite infinity_same in T. rewrite <- sub32_general in T by assumption. exact T.
 Qed.
 
 Theorem div_correct32 : forall a b, word32 a -> word32 b ->
@@ -221,10 +221,12 @@ Theorem div_correct32 : forall a b, word32 a -> word32 b ->
     else div32 a b = infinity32 (xorb (negative32 a) (negative32 b))
   else if finite32 a then div32 a b = 0 else div32 a b = NAN32.
 Proof.
-  intros a b Ha Hb. rewrite div32_general, <- !infinity_same by assumption.
-  pose proof (with32 div_correct 64 ltac:(lia) 50 ltac:(lia) a b Ha Hb) as D.
-  rewrite !(with32 isZero_bits 64 ltac:(lia) 50 ltac:(lia)) in D by assumption.
-  rewrite !zero_parts by assumption. exact D.
+  intros a b Ha Hb. pose proof (with32 div_correct 64 ltac:(lia) 50 ltac:(lia) a b Ha Hb) as T.
+  rewrite !(with32 isZero_bits 64 ltac:(lia) 50 ltac:(lia)), !infinity_same in T by assumption.
+  rewrite <- div32_general in T by assumption.
+  assert (E : forall c, word32 c -> zero32 c = (magnitudeBits 23 8 c =? 0)).
+  { intros c Hc. rewrite zero_parts by exact Hc. rewrite (with32 magnitudeBits_mod). reflexivity. }
+  rewrite !E by assumption. exact T.
 Qed.
 
 Theorem lt_correct32 : forall a b, word32 a -> word32 b -> lt32 a b = match compared32 a b with Some Lt => 1 | _ => 0 end.
@@ -265,11 +267,11 @@ Theorem neg_correct32 : forall a, word32 a ->
   else if finite32 a then rounds_to32 (- real32 a) (neg32 a)
   else neg32 a = infinity32 (negb (negative32 a)).
 Proof.
-  intros a Ha. rewrite <- infinity_same. apply (with32 neg_correct 64 ltac:(lia) 50 ltac:(lia)). exact Ha.
+  intros a Ha. pose proof (with32 neg_correct 64 ltac:(lia) 50 ltac:(lia) a Ha) as T. rewrite infinity_same in T. exact T.
 Qed.
 
 Theorem abs_correct32 : forall a, word32 a ->
   if nan32 a then abs32 a = NAN32
   else if finite32 a then rounds_to32 (Rabs (real32 a)) (abs32 a)
   else abs32 a = INFINITY32.
-Proof. intros a Ha. apply (with32 abs_correct 64 ltac:(lia) 50 ltac:(lia)). exact Ha. Qed.
+Proof. intros a Ha. exact (with32 abs_correct 64 ltac:(lia) 50 ltac:(lia) a Ha). Qed.
