@@ -65,7 +65,9 @@ function checkSource(): string {
   return [
     `Require Import ZArith List ${FILES.join(" ")}.`,
     "Import ListNotations. Open Scope Z_scope.",
-    ...THEOREMS.map(({ name, file }) => `Print Assumptions ${file}.${name}.`),
+    // Together: each traversal of the proofs takes a second.
+    `Definition theorems := (${THEOREMS.map(({ name, file }) => `@${file}.${name}`).join(", ")}).`,
+    "Print Assumptions theorems.",
     `Eval vm_compute in (map dot ${list(rows.map((row) => list(row.map(pair))))}).`,
     `Definition pairs := ${list(PAIRS.map(pair))}.`,
     ...OPERATIONS.map((name) => `Eval vm_compute in (map (fun t => ${name}32 (fst t) (snd t)) pairs).`),
@@ -77,8 +79,7 @@ function judge(stdout: string): Verdict {
   const problems = [...stdout.matchAll(/^([A-Za-z_][\w.']*)\s*(?=:|$)/gm)]
     .map(([, name]) => name!)
     .filter((name) => name !== "Axioms" && name !== "Closed" && !AXIOMS.has(name));
-  const judged = [...stdout.matchAll(/^(Axioms:|Closed under the global context)/gm)].length;
-  if (judged !== THEOREMS.length) problems.push(`${judged} theorems instead of ${THEOREMS.length}`);
+  if (!/^(Axioms:|Closed under the global context)/m.test(stdout)) problems.push("Coq prints no assumptions");
   const lists = [...stdout.matchAll(/= \[([\d;\s]*)\]\s*: list Z/g)].map(([, items]) => items!.split(";").map(Number));
   const words = Object.fromEntries(["sums", ...OPERATIONS].map((name, k) => [name, lists[k] ?? []]));
   return { problems: [...new Set(problems)], words };

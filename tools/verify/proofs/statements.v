@@ -367,3 +367,23 @@ Theorem min_correct32 : forall a b, word32 a -> word32 b -> min32 a b = match co
 Theorem max_correct32 : forall a b, word32 a -> word32 b -> max32 a b = match compared32 a b with None => NAN32 | Some Lt => wordOf32 b | _ => wordOf32 a end.
 Theorem neg_correct32 : forall a, word32 a -> if nan32 a then neg32 a = NAN32 else if finite32 a then rounds_to32 (- real32 a) (neg32 a) else neg32 a = infinity32 (negb (negative32 a)).
 Theorem abs_correct32 : forall a, word32 a -> if nan32 a then abs32 a = NAN32 else if finite32 a then rounds_to32 (Rabs (real32 a)) (abs32 a) else abs32 a = INFINITY32.
+
+(* Merkle.v *)
+Require Import ZArith Lia Bool List.
+Require Import Evm.
+Import ListNotations.
+Open Scope Z_scope.
+Section Merkle.
+Variable hash : Z -> Z -> Z.
+Definition Collision := exists a b c d, (a, b) <> (c, d) /\ hash a b = hash c d.
+Fixpoint climb (node index : Z) (siblings : list Z) : Z := match siblings with | [] => node | sibling :: rest => climb (if Z.land index 1 =? 0 then hash node sibling else hash sibling node) (shr 1 index) rest end.
+Definition depth (width : Z) : option Z := if width =? 0 then None else Some (sub 256 (clz (sub width 1))).
+Definition rootFromPath (node index : Z) (siblings : list Z) : option Z := let levels := Z.of_nat (length siblings) in if (levels <? 256) && (shr levels index =? 0) then Some (climb node index siblings) else None.
+Definition nodeUnder (ancestor levels node index : Z) (siblings : list Z) : option bool := if Z.of_nat (length siblings) =? levels then match rootFromPath node index siblings with Some root => Some (root =? ancestor) | None => None end else None.
+Definition leafUnder (root width leaf index : Z) (siblings : list Z) : option bool := if index <? width then match depth width with Some levels => nodeUnder root levels leaf index siblings | None => None end else None.
+Fixpoint rootOf (levels : nat) (leafAt : Z -> Z) : Z := match levels with | O => leafAt 0 | S n => rootOf n (fun k => hash (leafAt (2 * k)) (leafAt (2 * k + 1))) end.
+Definition levelsFor (width : Z) : nat := Z.to_nat (Z.log2_up width).
+Theorem leafUnder_fixes : forall leafAt width leaf index siblings, 0 < width < W -> 0 <= index -> leafUnder (rootOf (levelsFor width) leafAt) width leaf index siblings = Some true -> index < width /\ length siblings = levelsFor width /\ (leaf = leafAt index \/ Collision).
+Fixpoint pathOf (levels : nat) (leafAt : Z -> Z) (index : Z) : list Z := match levels with | O => [] | S n => leafAt (if Z.even index then index + 1 else index - 1) :: pathOf n (fun k => hash (leafAt (2 * k)) (leafAt (2 * k + 1))) (index / 2) end.
+Theorem leafUnder_accepts : forall leafAt width index, 0 < width <= 2 ^ 255 -> 0 <= index < width -> leafUnder (rootOf (levelsFor width) leafAt) width (leafAt index) index (pathOf (levelsFor width) leafAt index) = Some true.
+End Merkle.

@@ -92,6 +92,18 @@ export const THEOREMS: readonly Theorem[] = [
     says: `\`Float32.${name}\` satisfies the same as \`Float.${name}\``,
   })),
   {
+    name: "leafUnder_fixes",
+    file: "Merkle",
+    says:
+      "an opening that `PositionalMerkle.leafUnder` accepts under the root of a list has an index below the width, and " +
+      "the list's leaf at this index, or two different pairs of nodes have the same hash",
+  },
+  {
+    name: "leafUnder_accepts",
+    file: "Merkle",
+    says: "the path of every leaf of a list is accepted",
+  },
+  {
     name: "rounds_to_unique",
     file: "Format",
     says: "at most one word is a given real, rounded once: where the theorems above apply, no other value is possible",
@@ -101,7 +113,7 @@ export const THEOREMS: readonly Theorem[] = [
 /** The files of `proofs`, in an order for compiling: imports come first. */
 export const FILES = [
   ...["Evm", "Rounding", "Format", "RoundTo", "Decode", "Arithmetic", "Convert", "Sum", "Products", "Dot", "Mul"],
-  "Float32",
+  ...["Float32", "Merkle"],
 ];
 
 /** The axioms that a proof may use: those of Coq's real numbers, and classical logic. */
@@ -113,7 +125,7 @@ export const AXIOMS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The functions of contracts/verifier that a definition in `proofs` models by hand, each with the hash of its text, and
+ * The functions of contracts/verifier and of contracts/merkle that a definition in `proofs` models by hand, each with the hash of its text, and
  * the constants and structs of their libraries. A changed function needs a changed model first.
  */
 export const MODELLED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -187,6 +199,13 @@ export const MODELLED: Readonly<Record<string, Readonly<Record<string, string>>>
   DType: {
     constants: "152f6b1383b9de0f",
   },
+  PositionalMerkle: {
+    depth: "ec5dce3e96fd8a1f",
+    rootFromPath: "536cc40bd55b4851",
+    _climb: "319afb1ca57d319f",
+    nodeUnder: "e2e623a11f96b265",
+    leafUnder: "7c13843730c5d4a9",
+  },
   Format: {
     constants: "a0c38280f9ef3128",
     fractionBits: "118faa4550c881ae",
@@ -200,13 +219,13 @@ export const MODELLED: Readonly<Record<string, Readonly<Record<string, string>>>
 
 /** The README's sentence. */
 export const SENTENCE =
-  "That a product of two float32, and an unsplit sum of such products, is the real one, rounded once, is proven on a " +
-  "model of the contracts. That the verifier equals the definition is tested, not proven.";
+  "That a float sum, product, quotient or conversion, and an unsplit sum of products of float32, is the real one, " +
+  "rounded once, is proven on a model of the contracts. That the verifier equals the definition is tested, not proven.";
 
 /** The functions whose text has changed since a model was written. Empty if all are. */
 export function changedFunctions(read = (path: string): string => readFileSync(path, "utf8")): string[] {
   return Object.entries(MODELLED).flatMap(([library, functions]) => {
-    const source = read(`contracts/verifier/${library}.sol`);
+    const source = read(`contracts/${library === "PositionalMerkle" ? "merkle" : "verifier"}/${library}.sol`);
     return Object.entries(functions).flatMap(([name, hash]) => {
       const found = hashOf(source, name);
       return found === hash ? [] : [`${library}.${name} is ${found}, but ${hash} was modelled`];
