@@ -3,8 +3,9 @@ import { expect } from "chai";
 import type { Hex } from "viem";
 import { createCallChain } from "../../../testkit/verifier/callChain.ts";
 import { hasHole } from "../../../tools/verify/proofs/prove.ts";
+import { changedStatements, STATEMENTS } from "../../../tools/verify/proofs/statements.ts";
 import { changedFunctions, MODELLED, SENTENCE, THEOREMS } from "../../../tools/verify/proofs/theorems.ts";
-import { GOLDEN, PAIRS, SUMS, type ModelWords } from "../../../tools/verify/proofs/vectors.ts";
+import { GOLDEN, OPERATIONS, PAIRS, SUMS, type ModelWords } from "../../../tools/verify/proofs/vectors.ts";
 
 const packed = (words: readonly bigint[]): Hex =>
   `0x${words.map((word) => word.toString(16).padStart(8, "0")).join("")}`;
@@ -23,12 +24,14 @@ describe("what is proven about the arithmetic", function () {
     for (const { terms, rows } of SUMS)
       sums.push(...unpacked((await harness.read.dots([packed(rows.flat(2)), BigInt(terms)]))[0]));
     expect(sums).to.deep.equal(golden.sums);
-    const [products] = await harness.read.float32(["mul", packed(PAIRS.flat())]);
-    expect(unpacked(products)).to.deep.equal(golden.products);
+    for (const name of OPERATIONS) {
+      const [words] = await harness.read.float32([name, packed(PAIRS.flat())]);
+      expect(unpacked(words), name).to.deep.equal(golden[name]);
+    }
   });
 
   it("vectors_haveEveryKindOfWord", () => {
-    for (const words of [golden.sums, golden.products]) {
+    for (const words of ["sums", "mul", "add", "sub", "div"].map((name) => golden[name]!)) {
       const kinds = new Set(
         words.map((word) => [word >>> 31, Math.sign(((word >>> 23) & 0xff) - 255), word & 0x7f800000 ? 1 : 0].join()),
       );
@@ -46,7 +49,7 @@ describe("what is proven about the arithmetic", function () {
     it(`changeOf_${library}_isFound`, () => {
       for (const name of Object.keys(functions).filter((each) => each !== "constants")) {
         const edited = (path: string): string =>
-          readFileSync(path, "utf8").replace(new RegExp(`(/${library}\\.sol|function ${name}\\([^{]*\\{)`), "$1 ;");
+          readFileSync(path, "utf8").replace(new RegExp(`((function ${name}\\(|struct ${name} )[^{]*\\{)`), "$1 ;");
         const found = changedFunctions((path) =>
           path.endsWith(`/${library}.sol`) ? edited(path) : readFileSync(path, "utf8"),
         );
@@ -54,6 +57,53 @@ describe("what is proven about the arithmetic", function () {
       }
     });
   }
+
+  it("constants_areThoseThatWereModelled", () => {
+    const edited = (path: string): string =>
+      readFileSync(path, "utf8").replace(/(constant (FLOAT64|FAR|FLAG_NAN|FRACTION_BITS|INFINITY) =) /g, "$1 1 + ");
+    expect(changedFunctions(edited).map((each) => each.split(" ")[0])).to.have.members(
+      ["DType", "Float", "ExactSum", "Format", "Float32"].map((library) => `${library}.constants`),
+    );
+  });
+
+  it("statements_arePinned", () => {
+    expect(changedStatements()).to.deep.equal([]);
+  });
+
+  const weaker: readonly (readonly [string, string, string])[] = [
+    ["Dot", "length terms) <= 2 ^ 80 ->", "length terms) <= 2 ^ 8 ->"],
+    [
+      "Mul",
+      "Theorem mul_correct : forall a b, is_word (a, b) ->",
+      "Theorem mul_correct : forall a b, a = 0 -> is_word (a, b) ->",
+    ],
+    ["Format", "isFinite w = true /\\ realOf w = rounded x /\\ w <> SIGN", "isFinite w = true"],
+    ["Format", "Definition isNaN (w : Z) : bool :=", "Definition isNaN (w : Z) : bool := true ||"],
+    ["RoundTo", "Hypothesis Hmw' : mw <= 64.", "Hypothesis Hmw' : mw <= 6."],
+    ["Products", "Definition is_word (t : Z * Z) : Prop :=", "Definition is_word (t : Z * Z) : Prop := fst t = 1 /\\"],
+    ["Sum", "Notation real32 := (realOf 23 8 P23 P8 PM).", "Notation real32 := (fun _ => 0%R)."],
+    ["Convert", "Theorem castInteger_correct", "Lemma castInteger_correct"],
+    ["Evm", "Definition add (a b : Z) := (a + b) mod W.", "Definition add (a b : Z) := a + b."],
+  ];
+  for (const [file, from, to] of weaker) {
+    it(`weakerStatement_${file}_${from.split(" ").slice(0, 2).join("_")}_isFound`, () => {
+      const found = changedStatements((path) => {
+        const text = readFileSync(path, "utf8");
+        if (path !== `proofs/${file}.v`) return text;
+        expect(text).to.include(from);
+        return text.replace(from, () => to);
+      });
+      expect(found.join("\n")).to.include(STATEMENTS);
+    });
+  }
+
+  it("proofs_areNotPinned", () => {
+    const shorter = (path: string): string => {
+      const text = readFileSync(path, "utf8");
+      return path.startsWith("proofs/") ? text.replace(/Proof\. [^]*? Qed\./g, "Proof. trivial. Qed.") : text;
+    };
+    expect(changedStatements(shorter)).to.deep.equal([]);
+  });
 
   it("holes_areFound", () => {
     expect(hasHole("Lemma a : 1 = 2. Admitted.")).to.equal(true);
@@ -65,8 +115,8 @@ describe("what is proven about the arithmetic", function () {
     const page = flat(readFileSync("docs/security.md", "utf8"));
     for (const { name, file, says } of THEOREMS) expect(page).to.include(`- \`${file}.${name}\`: ${says}`);
     for (const [library, functions] of Object.entries(MODELLED)) {
-      const names = Object.keys(functions).filter((each) => each !== "constants");
-      expect(page).to.include(`- \`${library}\`: ${names.map((name) => `\`${name}\``).join(", ")}`);
+      const names = Object.keys(functions).map((name) => `\`${name}\``);
+      expect(page).to.include(`- \`${library}\`: ${names.join(", ")}`);
     }
     expect(flat(readFileSync("README.md", "utf8"))).to.include(SENTENCE);
   });

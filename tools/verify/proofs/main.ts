@@ -1,20 +1,25 @@
 /**
- * Checks the proofs of `proofs` with Coq and Flocq, the axioms that the main theorems use, that every modelled function
- * is the one that was modelled, and that the models give the words of test/golden/proofs.json.
+ * Checks the proofs of `proofs` with Coq and Flocq, the axioms that the main theorems use, that the statements are the
+ * pinned ones, that every modelled function is the one that was modelled, and that the models give the words of
+ * test/golden/proofs.json.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { flag, readOptions } from "../../options.ts";
 import { coqVersion, proveAll } from "./prove.ts";
 import { AXIOMS, changedFunctions, MODELLED, THEOREMS } from "./theorems.ts";
+import { changedStatements, STATEMENTS, statements } from "./statements.ts";
 import { GOLDEN, type ModelWords } from "./vectors.ts";
 
-const { write } = readOptions({ write: flag(`write the models' words to ${GOLDEN} instead of comparing`) });
+const { write } = readOptions({
+  write: flag(`write ${STATEMENTS}, and the models' words to ${GOLDEN}, instead of comparing`),
+});
+if (write) writeFileSync(STATEMENTS, statements());
 const version = coqVersion();
 if (version === undefined) {
   console.log("skipped: no Coq with Flocq here (Debian: apt-get install coq libcoq-flocq)");
 } else {
   const { problems, words } = proveAll();
-  const all = [...changedFunctions(), ...problems];
+  const all = [...changedFunctions(), ...changedStatements(), ...problems];
   if (words !== undefined) {
     if (write) writeFileSync(GOLDEN, `${JSON.stringify(words)}\n`);
     else all.push(...differences(words, JSON.parse(readFileSync(GOLDEN, "utf8")) as ModelWords));
@@ -30,9 +35,10 @@ if (version === undefined) {
 }
 
 function differences(found: ModelWords, golden: ModelWords): string[] {
-  return (["sums", "products"] as const).flatMap((kind) => {
-    const wrong = found[kind].filter((word, k) => word !== golden[kind][k]).length;
-    const same = wrong === 0 && found[kind].length === golden[kind].length;
+  return Object.entries(found).flatMap(([kind, words]) => {
+    const kept = golden[kind] ?? [];
+    const wrong = words.filter((word, k) => word !== kept[k]).length;
+    const same = wrong === 0 && words.length === kept.length;
     return same ? [] : [`${GOLDEN} has other ${kind} than the model: ${wrong} words`];
   });
 }

@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AXIOMS, FILES, THEOREMS } from "./theorems.ts";
-import { PAIRS, SUMS, type ModelWords } from "./vectors.ts";
+import { OPERATIONS, PAIRS, SUMS, type ModelWords } from "./vectors.ts";
 
 /** What Coq said. `words` is undefined where a proof failed. */
 type Verdict = { readonly problems: readonly string[]; readonly words: ModelWords | undefined };
@@ -49,9 +49,13 @@ export function proveAll(): Verdict {
 
 const failed = (problem: string): Verdict => ({ problems: [problem], words: undefined });
 
+/** More than any file takes on a busy machine: Coq that does not end is a fault that is reported. */
+const LIMIT_MS = 30 * 60_000;
+
 function coq(options: readonly string[], cwd: string) {
-  const { status, stdout, stderr } = spawnSync("coqc", options, { cwd, encoding: "utf8", maxBuffer: 2 ** 26 });
-  return { status, stdout: stdout ?? "", said: `${stdout}${stderr}`.trim() };
+  const limits = { timeout: LIMIT_MS, maxBuffer: 2 ** 26 };
+  const { status, stdout, stderr, error } = spawnSync("coqc", options, { cwd, encoding: "utf8", ...limits });
+  return { status, stdout: stdout ?? "", said: `${stdout}${stderr}${error?.message ?? ""}`.trim() };
 }
 
 function checkSource(): string {
@@ -61,9 +65,12 @@ function checkSource(): string {
   return [
     `Require Import ZArith List ${FILES.join(" ")}.`,
     "Import ListNotations. Open Scope Z_scope.",
-    ...THEOREMS.map(({ name, file }) => `Print Assumptions ${file}.${name}.`),
+    // Together: each traversal of the proofs takes a second.
+    `Definition theorems := (${THEOREMS.map(({ name, file }) => `@${file}.${name}`).join(", ")}).`,
+    "Print Assumptions theorems.",
     `Eval vm_compute in (map dot ${list(rows.map((row) => list(row.map(pair))))}).`,
-    `Eval vm_compute in (map (fun t => mul32 (fst t) (snd t)) ${list(PAIRS.map(pair))}).`,
+    `Definition pairs := ${list(PAIRS.map(pair))}.`,
+    ...OPERATIONS.map((name) => `Eval vm_compute in (map (fun t => ${name}32 (fst t) (snd t)) pairs).`),
     "",
   ].join("\n");
 }
@@ -72,9 +79,8 @@ function judge(stdout: string): Verdict {
   const problems = [...stdout.matchAll(/^([A-Za-z_][\w.']*)\s*(?=:|$)/gm)]
     .map(([, name]) => name!)
     .filter((name) => name !== "Axioms" && name !== "Closed" && !AXIOMS.has(name));
-  const judged = [...stdout.matchAll(/^(Axioms:|Closed under the global context)/gm)].length;
-  if (judged !== THEOREMS.length) problems.push(`${judged} theorems instead of ${THEOREMS.length}`);
+  if (!/^(Axioms:|Closed under the global context)/m.test(stdout)) problems.push("Coq prints no assumptions");
   const lists = [...stdout.matchAll(/= \[([\d;\s]*)\]\s*: list Z/g)].map(([, items]) => items!.split(";").map(Number));
-  const [sums = [], products = []] = lists;
-  return { problems: [...new Set(problems)], words: { sums, products } };
+  const words = Object.fromEntries(["sums", ...OPERATIONS].map((name, k) => [name, lists[k] ?? []]));
+  return { problems: [...new Set(problems)], words };
 }

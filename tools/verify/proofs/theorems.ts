@@ -46,6 +46,63 @@ export const THEOREMS: readonly Theorem[] = [
     file: "RoundTo",
     says: `\`roundTo\` rounds every real within its precondition once to ${type}`,
   })),
+  ...["add", "sub", "mul", "div"].map((name) => ({
+    name: `${name}_correct`,
+    file: "Arithmetic",
+    says: `\`Float.${name}\` of each float type is the real result, rounded once; its NaN, infinities and zero by rule`,
+  })),
+  ...["lt", "le", "eq"].map((name) => ({
+    name: `${name}_correct`,
+    file: "Arithmetic",
+    says: `\`Float.${name}\` of each float type is Flocq's \`Binary.Bcompare\`, false for NaN`,
+  })),
+  ...["min", "max"].map((name) => ({
+    name: `${name}_correct`,
+    file: "Arithmetic",
+    says: `\`Float.${name}\` of each float type chooses by \`Binary.Bcompare\`; NaN if either is`,
+  })),
+  {
+    name: "neg_correct",
+    file: "Arithmetic",
+    says: "`Float.neg` of each float type is the opposite real or infinity",
+  },
+  {
+    name: "abs_correct",
+    file: "Arithmetic",
+    says: "`Float.abs` of each float type is the absolute value of the real, or infinity",
+  },
+  {
+    name: "canonical_correct",
+    file: "Arithmetic",
+    says: "`Float.canonical` keeps the number of a word, with one NaN and one zero",
+  },
+  {
+    name: "convert_correct",
+    file: "Convert",
+    says: "`Float.convert` from one float type to another is the word's real, rounded once; infinities and NaN stay",
+  },
+  {
+    name: "castInteger_correct",
+    file: "Convert",
+    says: "`Cast.cast` of an integer of at most 64 bits to a float type is the integer, rounded once",
+  },
+  ...["add", "sub", "div", "lt", "le", "eq", "min", "max", "neg", "abs"].map((name) => ({
+    name: `${name}_correct32`,
+    file: "Float32",
+    says: `\`Float32.${name}\` satisfies the same as \`Float.${name}\``,
+  })),
+  {
+    name: "leafUnder_fixes",
+    file: "Merkle",
+    says:
+      "an opening that `PositionalMerkle.leafUnder` accepts under the root of a list has an index below the width, and " +
+      "the list's leaf at this index, or two different pairs of nodes have the same hash",
+  },
+  {
+    name: "leafUnder_accepts",
+    file: "Merkle",
+    says: "the path of every leaf of a list is accepted",
+  },
   {
     name: "rounds_to_unique",
     file: "Format",
@@ -54,7 +111,10 @@ export const THEOREMS: readonly Theorem[] = [
 ];
 
 /** The files of `proofs`, in an order for compiling: imports come first. */
-export const FILES = ["Evm", "Rounding", "Format", "RoundTo", "Sum", "Products", "Dot", "Mul"] as const;
+export const FILES = [
+  ...["Evm", "Rounding", "Format", "RoundTo", "Decode", "Arithmetic", "Convert", "Sum", "Products", "Dot", "Mul"],
+  ...["Float32", "Merkle"],
+];
 
 /** The axioms that a proof may use: those of Coq's real numbers, and classical logic. */
 export const AXIOMS: ReadonlySet<string> = new Set([
@@ -65,19 +125,43 @@ export const AXIOMS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The functions of contracts/verifier that a definition in `proofs` models by hand, each with the hash of its text, and
- * the constants of their libraries. A changed function needs a changed model first.
+ * The functions of contracts/verifier and of contracts/merkle that a definition in `proofs` models by hand, each with the hash of its text, and
+ * the constants and structs of their libraries. A changed function needs a changed model first.
  */
 export const MODELLED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ExactSum: {
     constants: "2763337b59bb1eae",
+    Acc: "792069f850b9ccc0",
     addProducts: "ddb92d6584dbc04d",
     round: "70e8d35936893ecb",
     special: "795d6725d7a811a2",
     _roundWords: "3883e82576afb02e",
   },
   Float: {
+    constants: "90eb9b52f9b6bba4",
     roundTo: "8f754b7ba7e6b535",
+    canonical: "7a57407d0f835bf4",
+    isNaN: "b6ddbeb6659b52a3",
+    isInfinite: "387a689dfa559bfd",
+    decode: "b93a1665d11f55a2",
+    convert: "526bf5bce5a0d117",
+    add: "cd2898d7b9780317",
+    sub: "d8b25cc2bb97d705",
+    mul: "9c3e1cc86c364dd4",
+    div: "b040d9b446689c29",
+    neg: "818115414174f3bd",
+    abs: "739ff0236ac3980e",
+    min: "4fb7673ad17c1eab",
+    max: "1a1c12ebd4de70b1",
+    eq: "71b8c665e076d2a3",
+    lt: "332924616f138497",
+    le: "04c32466d1db3e4b",
+    order: "ca6d26db260223de",
+    _magnitude: "755f05ab72e0d598",
+    _isNegative: "da4131f17fc2a30c",
+    _infinity: "c8134f0378c59506",
+    _decodeSigned: "6e407c8a0751bdf4",
+    _roundSigned: "fd446f94d4644702",
   },
   Float32: {
     constants: "2a595614aca20a7e",
@@ -90,6 +174,37 @@ export const MODELLED: Readonly<Record<string, Readonly<Record<string, string>>>
     areFinite: "92573606939f7c30",
     isNegative: "fe50afbd57911848",
     isZero: "6226d4124afb31a8",
+    canonical: "fd8a4ad3dd42fbcf",
+    isInfinite: "376ef04069164fc7",
+    add: "297f5239bee07a24",
+    addSpecial: "1b0f016acb046f4c",
+    sub: "0e754fef3d16af23",
+    div: "d473c31a81f092ad",
+    neg: "9b066e978b473f5f",
+    abs: "53951157b2d6b8a0",
+    min: "720ad1c942fb6544",
+    max: "b742801e14d36cfd",
+    eq: "f1d9eb331f3bfd29",
+    lt: "d32750c6e73c13e6",
+    le: "45fe8e52832d11f8",
+    areNumbers: "ce47573175142316",
+    decodeSigned: "bf25f8d3ade866e5",
+    roundSigned: "726a38852f3e5f00",
+    order: "cda528adc27272c0",
+    applySign: "653aeef45d7618ed",
+  },
+  Cast: {
+    cast: "9f16bf5e91b751e7",
+  },
+  DType: {
+    constants: "152f6b1383b9de0f",
+  },
+  PositionalMerkle: {
+    depth: "ec5dce3e96fd8a1f",
+    rootFromPath: "536cc40bd55b4851",
+    _climb: "319afb1ca57d319f",
+    nodeUnder: "e2e623a11f96b265",
+    leafUnder: "7c13843730c5d4a9",
   },
   Format: {
     constants: "a0c38280f9ef3128",
@@ -104,13 +219,13 @@ export const MODELLED: Readonly<Record<string, Readonly<Record<string, string>>>
 
 /** The README's sentence. */
 export const SENTENCE =
-  "That a product of two float32, and an unsplit sum of such products, is the real one, rounded once, is proven on a " +
-  "model of the contracts. That the verifier equals the definition is tested, not proven.";
+  "That a float sum, product, quotient or conversion, and an unsplit sum of products of float32, is the real one, " +
+  "rounded once, is proven on a model of the contracts. That the verifier equals the definition is tested, not proven.";
 
 /** The functions whose text has changed since a model was written. Empty if all are. */
 export function changedFunctions(read = (path: string): string => readFileSync(path, "utf8")): string[] {
   return Object.entries(MODELLED).flatMap(([library, functions]) => {
-    const source = read(`contracts/verifier/${library}.sol`);
+    const source = read(`contracts/${library === "PositionalMerkle" ? "merkle" : "verifier"}/${library}.sol`);
     return Object.entries(functions).flatMap(([name, hash]) => {
       const found = hashOf(source, name);
       return found === hash ? [] : [`${library}.${name} is ${found}, but ${hash} was modelled`];
@@ -118,10 +233,12 @@ export function changedFunctions(read = (path: string): string => readFileSync(p
   });
 }
 
-/** The hash of a function's text, or of all constants of a library, without comments and spaces. */
+/** The hash of a function's or struct's text, or of all constants of a library, without comments and spaces. */
 function hashOf(source: string, name: string): string {
   const pattern =
-    name === "constants" ? /^ .* constant .*$/gm : new RegExp(`\\n    function ${name}\\([^]*?\\n    \\}\\n`, "g");
+    name === "constants"
+      ? /^ .* constant .*$/gm
+      : new RegExp(`\\n    (function ${name}\\(|struct ${name} )[^]*?\\n    \\}\\n`, "g");
   const text = (source.match(pattern) ?? []).join("");
   const bare = text.replace(/\/\/.*|\/\*[\s\S]*?\*\//g, "").replace(/\s+/g, "");
   return createHash("sha256").update(bare).digest("hex").slice(0, 16);

@@ -4,15 +4,18 @@ import { float32WordPairs } from "../../../testkit/numerics/float32Words.ts";
 /** Where the words of the models are kept, so that a test without Coq can compare the bytecode with them. */
 export const GOLDEN = "test/golden/proofs.json";
 
-/** Words of the models: of sums, in the order of `sums`, and of products, in the order of `PAIRS`. */
-export type ModelWords = { readonly sums: readonly number[]; readonly products: readonly number[] };
+/** The operations of Float32.sol on two words that have a model, `mul32` of `mul`. */
+export const OPERATIONS: readonly string[] = ["mul", "add", "sub", "div", "min", "max", "lt", "le", "eq"];
+
+/** Words of the models: `sums`, in the order of `SUMS`, and of each operation, in the order of `PAIRS`. */
+export type ModelWords = Readonly<Record<string, readonly number[]>>;
 
 type Pair = readonly [bigint, bigint];
 
 const SIGN = 0x80000000n;
 const ROWS = 40;
 
-/** Factors of products. */
+/** Operands. */
 export const PAIRS: readonly Pair[] = float32WordPairs(530, 400);
 
 /** Sums of products: rows of `terms` pairs each. Half of the rows cancel but for their last term. */

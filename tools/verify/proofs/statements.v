@@ -1,0 +1,389 @@
+(* Evm.v *)
+Require Import ZArith Lia Bool.
+Open Scope Z_scope.
+Definition W := 2 ^ 256.
+Definition b2z (b : bool) := if b then 1 else 0.
+Definition add (a b : Z) := (a + b) mod W.
+Definition sub (a b : Z) := (a - b) mod W.
+Definition mul (a b : Z) := (a * b) mod W.
+Definition shl (s a : Z) := if s <? 256 then (a * 2 ^ s) mod W else 0.
+Definition shr (s a : Z) := if s <? 256 then a / 2 ^ s else 0.
+Definition gt (a b : Z) := b2z (b <? a).
+Definition eq (a b : Z) := b2z (a =? b).
+Definition iszero (a : Z) := b2z (a =? 0).
+Definition clz (a : Z) := if a =? 0 then 256 else 255 - Z.log2 a.
+Definition int (z : Z) := (z + 2 ^ 255) mod W - 2 ^ 255.
+Definition uint (z : Z) := z mod W.
+Definition sar (s z : Z) := z / 2 ^ s.
+
+(* Rounding.v *)
+Require Import ZArith Reals Lia Lra Bool.
+From Flocq Require Import Core.
+Require Import Evm.
+Open Scope Z_scope.
+Definition roundBits (mantissa drop : Z) (sticky : bool) : Z := let word := shr drop mantissa in let rest := shl (sub 256 drop) mantissa in add word (gt rest (sub (shl 255 1) (Z.lor (Z.land word 1) (b2z sticky)))).
+Definition up (m drop : Z) (sticky : bool) : bool := let r := 2 * (m mod 2 ^ drop) in (2 ^ drop <? r) || ((2 ^ drop =? r) && (Z.odd (m / 2 ^ drop) || sticky)).
+Open Scope R_scope.
+Theorem roundBits_correct : forall (m drop g : Z) (sticky : bool) (x : R), (0 <= m < W)%Z -> (0 < drop <= 256)%Z -> (0 <= g < drop)%Z -> (m mod 2 ^ g = 0)%Z -> (if sticky then IZR m < x < IZR (m + 2 ^ g) else x = IZR m) -> roundBits m drop sticky = ZnearestE (x / IZR (2 ^ drop)).
+
+(* Format.v *)
+Require Import ZArith Reals Lia Lra Bool.
+From Flocq Require Import Core BinarySingleNaN Binary Bits.
+Require Import Evm Rounding.
+Open Scope Z_scope.
+Section Format.
+Variables mw ew : Z.
+Hypothesis Hmw : 0 < mw.
+Hypothesis Hew : 0 < ew.
+Hypothesis Hmax : mw + 1 < 2 ^ (ew - 1).
+Notation prec := (mw + 1).
+Notation emax := (2 ^ (ew - 1)).
+Notation float := (binary_float prec emax).
+Definition highest := emax - 1.
+Definition lowest := 1 - highest - mw.
+Definition SIGN := 2 ^ (mw + ew).
+Definition INFINITY := SIGN - 2 ^ mw.
+Definition NAN := INFINITY + 2 ^ (mw - 1).
+Definition WIDTH := 2 ^ (mw + ew + 1).
+Definition floatOf (w : Z) : float := binary_float_of_bits mw ew Hmw Hew Hmax w.
+Definition isNaN (w : Z) : bool := is_nan prec emax (floatOf w).
+Definition isFinite (w : Z) : bool := is_finite prec emax (floatOf w).
+Definition realOf (w : Z) : R := B2R prec emax (floatOf w).
+Definition isNegative (w : Z) : bool := Bsign prec emax (floatOf w).
+Definition rounded (x : R) : R := round radix2 (SpecFloat.fexp prec emax) ZnearestE x.
+Definition rounds_to (x : R) (w : Z) : Prop := 0 <= w < WIDTH /\ ((Rabs (rounded x) < bpow radix2 emax)%R -> isFinite w = true /\ realOf w = rounded x /\ w <> SIGN) /\ ((bpow radix2 emax <= Rabs (rounded x))%R -> w = if Rlt_bool x 0 then SIGN + INFINITY else INFINITY).
+Definition signed (s : bool) (w : Z) := if s then w + SIGN else w.
+Definition magnitude (w : Z) : R := if w / 2 ^ mw =? 0 then (IZR (w mod 2 ^ mw) * bpow radix2 lowest)%R else (IZR (w mod 2 ^ mw + 2 ^ mw) * bpow radix2 (w / 2 ^ mw + lowest - 1))%R.
+Theorem rounds_to_unique : forall x w w', rounds_to x w -> rounds_to x w' -> w = w'.
+Definition wordOf (f : float) : Z := match f with | B754_nan _ _ _ _ _ => NAN | B754_zero _ _ _ => 0 | _ => bits_of_binary_float mw ew f end.
+Definition flocqRound (m e : Z) : Z := wordOf (binary_normalize prec emax (Zle_lt_succ 0 mw (Z.lt_le_incl 0 mw Hmw)) Hmax mode_NE m e false).
+Theorem flocqRound_rounds : forall m e, rounds_to (IZR m * bpow radix2 e) (flocqRound m e).
+End Format.
+
+(* RoundTo.v *)
+Require Import ZArith Reals Lia Lra Bool.
+From Flocq Require Import Core BinarySingleNaN Binary Bits.
+Require Import Evm Rounding Format.
+Open Scope Z_scope.
+Section RoundTo.
+Variables mw ew : Z.
+Hypothesis Hmw : 0 < mw.
+Hypothesis Hew : 0 < ew.
+Hypothesis Hmax : mw + 1 < 2 ^ (ew - 1).
+Hypothesis Hmw' : mw <= 64.
+Hypothesis Hew' : ew <= 16.
+Notation prec := (mw + 1).
+Notation emax := (2 ^ (ew - 1)).
+Notation highest := (highest ew).
+Notation lowest := (lowest mw ew).
+Notation SIGN := (SIGN mw ew).
+Notation INFINITY := (INFINITY mw ew).
+Notation rounded := (rounded mw ew).
+Notation rounds_to := (rounds_to mw ew Hmw Hew Hmax).
+Notation magnitude := (magnitude mw ew).
+Notation signed := (signed mw ew).
+Definition withSign (negative : bool) (word : Z) := if negative then Z.lor word SIGN else word.
+Definition roundTo (negative : bool) (mantissa exponent : Z) (sticky : bool) : Z := if mantissa =? 0 then 0 else let leading := clz mantissa in let top := int (int (exponent + 255) - leading) in let mantissa := shl leading mantissa in if highest <? top then withSign negative INFINITY else if - highest <? top then withSign negative (add (roundBits mantissa (sub 255 mw) sticky) (shl mw (uint (int (int (top + highest) - 1))))) else if top <? int (lowest - 1) then 0 else let word := roundBits mantissa (uint (int (255 - int (top - lowest)))) sticky in if word =? 0 then 0 else withSign negative word.
+Open Scope R_scope.
+Definition negated (s : bool) (x : R) := if s then - x else x.
+Definition between (m g e : Z) (sticky : bool) (x : R) := if sticky then IZR m * bpow radix2 e < x < IZR (m + 2 ^ g) * bpow radix2 e else x = IZR m * bpow radix2 e.
+Theorem roundTo_correct : forall (negative : bool) (m e : Z) (sticky : bool) (x : R), (0 <= m < W)%Z -> (- 2 ^ 254 <= e <= 2 ^ 254)%Z -> (if sticky then IZR m * bpow radix2 e < x < IZR (m + 1) * bpow radix2 e else x = IZR m * bpow radix2 e) -> (sticky = true -> 2 ^ (mw + 1) <= m \/ e <= lowest - 1)%Z -> rounds_to (if negative then - x else x) (roundTo negative m e sticky).
+End RoundTo.
+Definition roundTo_float16 := roundTo_correct 10 5 eq_refl eq_refl eq_refl ltac:(lia) ltac:(lia).
+Definition roundTo_bfloat16 := roundTo_correct 7 8 eq_refl eq_refl eq_refl ltac:(lia) ltac:(lia).
+Definition roundTo_float32 := roundTo_correct 23 8 eq_refl eq_refl eq_refl ltac:(lia) ltac:(lia).
+Definition roundTo_float64 := roundTo_correct 52 11 eq_refl eq_refl eq_refl ltac:(lia) ltac:(lia).
+
+(* Decode.v *)
+Require Import ZArith Reals Lia Lra Bool.
+From Flocq Require Import Core BinarySingleNaN Binary Bits.
+Require Import Evm Rounding Format RoundTo.
+Open Scope Z_scope.
+Set Default Proof Using "All".
+Section Decode.
+Variables mw ew : Z.
+Hypothesis Hmw : 0 < mw.
+Hypothesis Hew : 0 < ew.
+Hypothesis Hmax : mw + 1 < 2 ^ (ew - 1).
+Hypothesis Hmw' : mw <= 53.
+Hypothesis Hew' : ew <= 16.
+Notation prec := (mw + 1).
+Notation emax := (2 ^ (ew - 1)).
+Notation highest := (highest ew).
+Notation lowest := (lowest mw ew).
+Notation SIGN := (SIGN mw ew).
+Notation INFINITY := (INFINITY mw ew).
+Notation NAN := (NAN mw ew).
+Notation WIDTH := (WIDTH mw ew).
+Notation rounded := (rounded mw ew).
+Notation rounds_to := (rounds_to mw ew Hmw Hew Hmax).
+Notation magnitude := (magnitude mw ew).
+Notation signed := (signed mw ew).
+Notation floatOf := (floatOf mw ew Hmw Hew Hmax).
+Notation isNaN := (isNaN mw ew Hmw Hew Hmax).
+Notation isFinite := (isFinite mw ew Hmw Hew Hmax).
+Notation isNegative := (isNegative mw ew Hmw Hew Hmax).
+Notation realOf := (realOf mw ew Hmw Hew Hmax).
+Definition magnitudeBits (a : Z) := Z.land a (sub SIGN 1).
+Definition isNaNWord (a : Z) := INFINITY <? magnitudeBits a.
+Definition isInfiniteWord (a : Z) := magnitudeBits a =? INFINITY.
+Definition isNegativeWord (a : Z) := negb (Z.land a SIGN =? 0).
+Definition infinityOf (negative : bool) := if negative then Z.lor SIGN INFINITY else INFINITY.
+Definition canonical (a : Z) := let magnitude := magnitudeBits a in if INFINITY <? magnitude then NAN else if magnitude =? 0 then 0 else Z.land a (sub (mul 2 SIGN) 1).
+Definition decode (a : Z) : bool * Z * Z := let hidden := shl mw 1 in let field := shr mw (magnitudeBits a) in let mantissa := Z.land a (sub hidden 1) in if field =? 0 then (isNegativeWord a, mantissa, lowest) else (isNegativeWord a, Z.lor mantissa hidden, int (lowest + int (field - 1))).
+Definition decodeSigned (a : Z) : Z * Z := let '(negative, mantissa, exponent) := decode a in ((if negative then int (- int mantissa) else int mantissa), exponent).
+Definition order (a : Z) : Z := let magnitude := int (magnitudeBits a) in if isNegativeWord a then int (- magnitude) else magnitude.
+Definition unitsOfBits (m : Z) := if m / 2 ^ mw =? 0 then m mod 2 ^ mw else (m mod 2 ^ mw + 2 ^ mw) * 2 ^ (m / 2 ^ mw - 1).
+End Decode.
+
+(* Arithmetic.v *)
+Require Import ZArith Reals Lia Lra Bool.
+From Flocq Require Import Core BinarySingleNaN Binary Bits.
+Require Import Evm Rounding Format RoundTo Decode.
+Open Scope Z_scope.
+Set Default Proof Using "All".
+Section Arithmetic.
+Variables mw ew : Z.
+Hypothesis Hmw : 0 < mw.
+Hypothesis Hew : 0 < ew.
+Hypothesis Hmax : mw + 1 < 2 ^ (ew - 1).
+Hypothesis Hmw' : mw <= 53.
+Hypothesis Hew' : ew <= 16.
+Variable FAR : Z.
+Hypothesis HFAR : mw + 4 <= FAR <= 192.
+Variable SHIFT : Z.
+Hypothesis HSHIFT : 2 * mw + 2 <= SHIFT <= 108.
+Notation prec := (mw + 1).
+Notation emax := (2 ^ (ew - 1)).
+Notation highest := (highest ew).
+Notation lowest := (lowest mw ew).
+Notation SIGN := (SIGN mw ew).
+Notation INFINITY := (INFINITY mw ew).
+Notation NAN := (NAN mw ew).
+Notation WIDTH := (WIDTH mw ew).
+Notation rounded := (rounded mw ew).
+Notation rounds_to := (rounds_to mw ew Hmw Hew Hmax).
+Notation signed := (signed mw ew).
+Notation floatOf := (floatOf mw ew Hmw Hew Hmax).
+Notation isNaN := (isNaN mw ew Hmw Hew Hmax).
+Notation isFinite := (isFinite mw ew Hmw Hew Hmax).
+Notation isNegative := (isNegative mw ew Hmw Hew Hmax).
+Notation realOf := (realOf mw ew Hmw Hew Hmax).
+Notation wordOf := (wordOf mw ew).
+Notation roundTo := (roundTo mw ew).
+Notation magnitudeBits := (magnitudeBits mw ew).
+Notation isNaNWord := (isNaNWord mw ew).
+Notation isInfiniteWord := (isInfiniteWord mw ew).
+Notation isNegativeWord := (isNegativeWord mw ew).
+Notation infinityOf := (infinityOf mw ew).
+Notation canonical := (canonical mw ew).
+Notation decode := (decode mw ew).
+Notation decodeSigned := (decodeSigned mw ew).
+Notation order := (order mw ew).
+Notation unitsOfBits := (unitsOfBits mw).
+Notation with_type lemma := (lemma mw ew Hmw Hew Hmax Hmw' Hew').
+Definition roundSigned (z e : Z) : Z := let negative := z <? 0 in roundTo negative (uint (if negative then int (- z) else z)) e false.
+Definition shlInt (s z : Z) := int (z * 2 ^ s).
+Definition addFinite (a b : Z) : Z := let '(x, xExponent) := decodeSigned a in let '(y, yExponent) := decodeSigned b in let gap := int (xExponent - yExponent) in if 0 <=? gap then if FAR <? gap then canonical a else roundSigned (int (shlInt gap x + y)) yExponent else if gap <? - FAR then canonical b else roundSigned (int (x + shlInt (int (- gap)) y)) xExponent.
+Definition addWords (a b : Z) : Z := if isNaNWord a || isNaNWord b then NAN else if isInfiniteWord a then if isInfiniteWord b && isNegativeWord (Z.lxor a b) then NAN else canonical a else if isInfiniteWord b then canonical b else addFinite a b.
+Definition subWords (a b : Z) : Z := addWords a (Z.lxor b SIGN).
+Definition mulWords (a b : Z) : Z := let negative := isNegativeWord (Z.lxor a b) in if isNaNWord a || isNaNWord b then NAN else if isInfiniteWord a || isInfiniteWord b then if (magnitudeBits a =? 0) || (magnitudeBits b =? 0) then NAN else infinityOf negative else let '(_, x, xExponent) := decode a in let '(_, y, yExponent) := decode b in roundTo negative (mul x y) (int (xExponent + yExponent)) false.
+Definition divWords (a b : Z) : Z := let negative := isNegativeWord (Z.lxor a b) in if isNaNWord a || isNaNWord b then NAN else if isInfiniteWord b then if isInfiniteWord a then NAN else 0 else if magnitudeBits b =? 0 then if magnitudeBits a =? 0 then NAN else infinityOf (isNegativeWord a) else if isInfiniteWord a then infinityOf negative else let '(_, x, xExponent) := decode a in let '(_, y, yExponent) := decode b in let x := shl SHIFT x in roundTo negative (x / y) (int (int (xExponent - SHIFT) - yExponent)) (negb (x mod y =? 0)).
+Definition negWord (a : Z) : Z := canonical (Z.lxor a SIGN).
+Definition absWord (a : Z) : Z := canonical (magnitudeBits a).
+Definition minWords (a b : Z) : Z := if isNaNWord a || isNaNWord b then NAN else canonical (if order a <? order b then a else b).
+Definition maxWords (a b : Z) : Z := if isNaNWord a || isNaNWord b then NAN else canonical (if order a <? order b then b else a).
+Definition eqWords (a b : Z) : Z := b2z (negb (isNaNWord a) && negb (isNaNWord b) && (order a =? order b)).
+Definition ltWords (a b : Z) : Z := b2z (negb (isNaNWord a) && negb (isNaNWord b) && (order a <? order b)).
+Definition leWords (a b : Z) : Z := b2z (negb (isNaNWord a) && negb (isNaNWord b) && (order a <=? order b)).
+Definition isWord (a : Z) := 0 <= a < WIDTH.
+Definition isZero (a : Z) : bool := isFinite a && Req_bool (realOf a) 0.
+Definition compared (a b : Z) : option comparison := Bcompare prec emax (floatOf a) (floatOf b).
+Theorem add_correct : forall a b, isWord a -> isWord b -> if isNaN a || isNaN b then addWords a b = NAN else if isFinite a && isFinite b then rounds_to (realOf a + realOf b) (addWords a b) else if negb (isFinite a) && negb (isFinite b) && xorb (isNegative a) (isNegative b) then addWords a b = NAN else addWords a b = signed (if isFinite a then isNegative b else isNegative a) INFINITY.
+Theorem sub_correct : forall a b, isWord a -> isWord b -> if isNaN a || isNaN b then subWords a b = NAN else if isFinite a && isFinite b then rounds_to (realOf a - realOf b) (subWords a b) else if negb (isFinite a) && negb (isFinite b) && eqb (isNegative a) (isNegative b) then subWords a b = NAN else subWords a b = signed (if isFinite a then negb (isNegative b) else isNegative a) INFINITY.
+Theorem mul_correct : forall a b, isWord a -> isWord b -> if isNaN a || isNaN b then mulWords a b = NAN else if isFinite a && isFinite b then rounds_to (realOf a * realOf b) (mulWords a b) else if isZero a || isZero b then mulWords a b = NAN else mulWords a b = signed (xorb (isNegative a) (isNegative b)) INFINITY.
+Theorem div_correct : forall a b, isWord a -> isWord b -> if isNaN a || isNaN b then divWords a b = NAN else if isFinite b then if isZero b then if isZero a then divWords a b = NAN else divWords a b = signed (isNegative a) INFINITY else if isFinite a then rounds_to (realOf a / realOf b) (divWords a b) else divWords a b = signed (xorb (isNegative a) (isNegative b)) INFINITY else if isFinite a then divWords a b = 0 else divWords a b = NAN.
+Theorem lt_correct : forall a b, isWord a -> isWord b -> ltWords a b = match compared a b with Some Lt => 1 | _ => 0 end.
+Theorem le_correct : forall a b, isWord a -> isWord b -> leWords a b = match compared a b with Some Lt | Some Eq => 1 | _ => 0 end.
+Theorem eq_correct : forall a b, isWord a -> isWord b -> eqWords a b = match compared a b with Some Eq => 1 | _ => 0 end.
+Theorem canonical_correct : forall a, isWord a -> canonical a = wordOf (floatOf a).
+Theorem min_correct : forall a b, isWord a -> isWord b -> minWords a b = match compared a b with None => NAN | Some Lt => wordOf (floatOf a) | _ => wordOf (floatOf b) end.
+Theorem max_correct : forall a b, isWord a -> isWord b -> maxWords a b = match compared a b with None => NAN | Some Lt => wordOf (floatOf b) | _ => wordOf (floatOf a) end.
+Theorem neg_correct : forall a, isWord a -> if isNaN a then negWord a = NAN else if isFinite a then rounds_to (- realOf a) (negWord a) else negWord a = signed (negb (isNegative a)) INFINITY.
+Theorem abs_correct : forall a, isWord a -> if isNaN a then absWord a = NAN else if isFinite a then rounds_to (Rabs (realOf a)) (absWord a) else absWord a = INFINITY.
+End Arithmetic.
+
+(* Convert.v *)
+Require Import ZArith Reals Lia Lra Bool.
+From Flocq Require Import Core BinarySingleNaN Binary Bits.
+Require Import Evm Rounding Format RoundTo Decode Arithmetic.
+Open Scope Z_scope.
+Section Convert.
+Variables mw ew : Z.
+Hypothesis Hmw : 0 < mw.
+Hypothesis Hew : 0 < ew.
+Hypothesis Hmax : mw + 1 < 2 ^ (ew - 1).
+Hypothesis Hmw' : mw <= 53.
+Hypothesis Hew' : ew <= 16.
+Variables toMw toEw : Z.
+Hypothesis HtoMw : 0 < toMw.
+Hypothesis HtoEw : 0 < toEw.
+Hypothesis HtoMax : toMw + 1 < 2 ^ (toEw - 1).
+Hypothesis HtoMw' : toMw <= 53.
+Hypothesis HtoEw' : toEw <= 16.
+Definition convertWord (a : Z) : Z := if isNaNWord mw ew a then NAN toMw toEw else let '(negative, mantissa, exponent) := decode mw ew a in if isInfiniteWord mw ew a then infinityOf toMw toEw negative else roundTo toMw toEw negative mantissa exponent false.
+Theorem convert_correct : forall a, isWord mw ew a -> if isNaN mw ew Hmw Hew Hmax a then convertWord a = NAN toMw toEw else if isFinite mw ew Hmw Hew Hmax a then rounds_to toMw toEw HtoMw HtoEw HtoMax (realOf mw ew Hmw Hew Hmax a) (convertWord a) else convertWord a = signed toMw toEw (isNegative mw ew Hmw Hew Hmax a) (INFINITY toMw toEw).
+Definition castInteger (value : Z) : Z := let negative := int value <? 0 in roundTo toMw toEw negative (if negative then sub 0 value else value) 0 false.
+Theorem castInteger_correct : forall z, - 2 ^ 64 <= z <= 2 ^ 64 -> rounds_to toMw toEw HtoMw HtoEw HtoMax (IZR z) (castInteger (uint z)).
+End Convert.
+
+(* Sum.v *)
+Require Import ZArith Reals Lia Lra Bool List.
+From Flocq Require Import Core BinarySingleNaN Binary Bits.
+Require Import Evm Rounding Format RoundTo.
+Open Scope Z_scope.
+Notation P23 := (eq_refl : 0 < 23).
+Notation P8 := (eq_refl : 0 < 8).
+Notation PM := (eq_refl : 23 + 1 < 2 ^ (8 - 1)).
+Notation roundTo32 := (roundTo 23 8).
+Notation rounds_to32 := (rounds_to 23 8 P23 P8 PM).
+Notation real32 := (realOf 23 8 P23 P8 PM).
+Notation nan32 := (isNaN 23 8 P23 P8 PM).
+Notation finite32 := (isFinite 23 8 P23 P8 PM).
+Notation negative32 := (isNegative 23 8 P23 P8 PM).
+Definition NAN32 := 0x7fc00000.
+Definition INFINITY32 := 0x7f800000.
+Definition NEG_INFINITY32 := 0xff800000.
+Definition roundWords (negative : bool) (word2 word1 word0 lowest : Z) : Z := let exponent := int (lowest + 512) in let '(word2, word1, word0, exponent) := if word2 =? 0 then (word1, word0, 0, int (exponent - 256)) else (word2, word1, word0, exponent) in let '(word2, word1, exponent) := if word2 =? 0 then (word1, 0, int (exponent - 256)) else (word2, word1, exponent) in let shift := clz word2 in let mantissa := Z.lor (shl shift word2) (shr (sub 256 shift) word1) in let sticky := negb (Z.lor (shl shift word1) word0 =? 0) in roundTo32 negative mantissa (int (exponent - shift)) sticky.
+Open Scope R_scope.
+Theorem roundWords_correct : forall (negative : bool) (w2 w1 w0 lowest : Z), (0 <= w2 < W)%Z -> (0 <= w1 < W)%Z -> (0 <= w0 < W)%Z -> (-2000 <= lowest <= 2000)%Z -> let x := IZR (w2 * 2 ^ 512 + w1 * 2 ^ 256 + w0) * bpow radix2 lowest in rounds_to32 (if negative then - x else x) (roundWords negative w2 w1 w0 lowest).
+
+(* Products.v *)
+Require Import ZArith Reals Lia Lra Bool List.
+From Flocq Require Import Core BinarySingleNaN Binary Bits.
+Require Import Evm Rounding Format RoundTo Sum.
+Open Scope Z_scope.
+Definition FIELD := 0x7f800000.
+Definition FRACTION := 0x7fffff.
+Definition LEADING_BIT := 0x800000.
+Definition MAGNITUDE := 0x7fffffff.
+Definition SIGN32 := 0x80000000.
+Definition ACC_WINDOWS := 0x60.
+Definition LOW_HALF := 2 ^ 128 - 1.
+Record Acc := { lowest : Z; low : Z; high : Z; highest : Z; flags : Z }.
+Definition empty := {| lowest := 0; low := 0; high := 0; highest := 0; flags := 0 |}.
+Definition product (x y : Z) : Z * Z * Z := let xField := Z.land x FIELD in let yField := Z.land y FIELD in let p := shr 23 (add xField yField) in let m := mul (Z.lor (Z.land x FRACTION) LEADING_BIT) (Z.lor (Z.land y FRACTION) LEADING_BIT) in if Z.lor (iszero (mul xField yField)) (Z.land (Z.lor (add xField LEADING_BIT) (add yField LEADING_BIT)) SIGN32) =? 0 then (p, m, 0) else let xMagnitude := Z.land x MAGNITUDE in let yMagnitude := Z.land y MAGNITUDE in let p := add p (add (iszero xField) (iszero yField)) in let m := mul (sub (Z.lor (Z.land x FRACTION) LEADING_BIT) (shl 23 (iszero xField))) (sub (Z.lor (Z.land y FRACTION) LEADING_BIT) (shl 23 (iszero yField))) in if Z.lor (eq xField FIELD) (eq yField FIELD) =? 0 then (p, m, 0) else let flag := shl (shr 31 (Z.lxor x y)) 2 in let flag := if iszero (mul xMagnitude yMagnitude) =? 0 then flag else 1 in let flag := if Z.lor (gt xMagnitude FIELD) (gt yMagnitude FIELD) =? 0 then flag else 1 in (p, 0, flag).
+Definition addToWindow (acc : Acc) (offset term : Z) : Acc := let '(Build_Acc a b c d f) := acc in if offset =? 0 then Build_Acc (add a term) b c d f else if offset =? 0x20 then Build_Acc a (add b term) c d f else if offset =? 0x40 then Build_Acc a b (add c term) d f else Build_Acc a b c (add d term) f.
+Definition addProduct (acc : Acc) (factors : Z * Z) : Acc := let '(x, y) := factors in let '(p, m, flag) := product x y in let acc := Build_Acc (lowest acc) (low acc) (high acc) (highest acc) (Z.lor (flags acc) flag) in let sign := sub 0 (shr 31 (Z.lxor x y)) in addToWindow acc (Z.land (shr 2 p) ACC_WINDOWS) (sub (Z.lxor (shl (Z.land p 0x7f) m) sign) sign).
+Definition addProducts (terms : list (Z * Z)) : Acc := fold_left addProduct terms empty.
+Definition special (flags : Z) : Z := if flags =? 2 then INFINITY32 else if flags =? 4 then Z.lor INFINITY32 SIGN32 else NAN32.
+Definition roundSum (acc : Acc) : Z := if negb (flags acc =? 0) then special (flags acc) else let '(a, b, c, d) := (int (lowest acc), int (low acc), int (high acc), int (highest acc)) in let negative := int (d + sar 128 (int (c + sar 128 (int (b + sar 128 a))))) <? 0 in let '(a, b, c, d) := if negative then (int (- a), int (- b), int (- c), int (- d)) else (a, b, c, d) in let b := int (b + sar 128 a) in let c := int (c + sar 128 b) in let d := int (d + sar 128 c) in let word0 := Z.lor (shl 128 (uint b)) (Z.land (uint a) LOW_HALF) in let word1 := Z.lor (shl 128 (uint d)) (Z.land (uint c) LOW_HALF) in roundWords negative (shr 128 (uint d)) word1 word0 (-300).
+Definition dot (terms : list (Z * Z)) : Z := roundSum (addProducts terms).
+Definition zero32 (w : Z) : bool := match floatOf 23 8 P23 P8 PM w with B754_zero _ _ _ => true | _ => false end.
+Inductive kind := Finite | Nan | Infinite (negative : bool).
+Definition kindOf (factors : Z * Z) : kind := let '(x, y) := factors in if nan32 x || nan32 y then Nan else if finite32 x && finite32 y then Finite else if zero32 x || zero32 y then Nan else Infinite (xorb (negative32 x) (negative32 y)).
+Definition same (k l : kind) : bool := match k, l with | Finite, Finite | Nan, Nan => true | Infinite s, Infinite t => eqb s t | _, _ => false end.
+Definition has (k : kind) (terms : list (Z * Z)) : bool := existsb (fun t => same (kindOf t) k) terms.
+Definition sumOf (terms : list (Z * Z)) : R := fold_right (fun t sum => real32 (fst t) * real32 (snd t) + sum)%R 0%R terms.
+Definition is_word (t : Z * Z) : Prop := 0 <= fst t < 2 ^ 32 /\ 0 <= snd t < 2 ^ 32.
+Definition fieldOf (x : Z) := (x / 2 ^ 23) mod 2 ^ 8.
+Definition mantissaOf (x : Z) := if fieldOf x =? 0 then x mod 2 ^ 23 else x mod 2 ^ 23 + 2 ^ 23.
+Definition exponentOf (x : Z) := if fieldOf x =? 0 then 1 else fieldOf x.
+Definition flagBy (x y : Z) : Z := if (2 ^ 23 * 255 <? x mod 2 ^ 31) || (2 ^ 23 * 255 <? y mod 2 ^ 31) then 1 else if (x mod 2 ^ 31 =? 0) || (y mod 2 ^ 31 =? 0) then 1 else if xorb (2 ^ 31 <=? x) (2 ^ 31 <=? y) then 4 else 2.
+
+(* Dot.v *)
+Require Import ZArith Reals Lia Lra Bool List.
+From Flocq Require Import Core BinarySingleNaN Binary Bits.
+Require Import Evm Rounding Format RoundTo Sum Products.
+Open Scope Z_scope.
+Definition negativeProduct (t : Z * Z) := xorb (2 ^ 31 <=? fst t) (2 ^ 31 <=? snd t).
+Definition units (t : Z * Z) : Z := if (fieldOf (fst t) <? 255) && (fieldOf (snd t) <? 255) then (if negativeProduct t then -1 else 1) * (mantissaOf (fst t) * mantissaOf (snd t)) * 2 ^ (exponentOf (fst t) + exponentOf (snd t)) else 0.
+Definition unitsOf (terms : list (Z * Z)) : Z := fold_right (fun t sum => units t + sum) 0 terms.
+Definition flagOf (k : kind) : Z := match k with Finite => 0 | Nan => 1 | Infinite false => 2 | Infinite true => 4 end.
+Definition BOUND := (2 ^ 48 - 1) * 2 ^ 127.
+Definition represents (acc : Acc) (n S : Z) : Prop := exists a b c d, lowest acc = a mod W /\ low acc = b mod W /\ high acc = c mod W /\ highest acc = d mod W /\ - (n * BOUND) <= a <= n * BOUND /\ - (n * BOUND) <= b <= n * BOUND /\ - (n * BOUND) <= c <= n * BOUND /\ - (n * BOUND) <= d <= n * BOUND /\ S = a + b * 2 ^ 128 + c * 2 ^ 256 + d * 2 ^ 384.
+Definition flagsOf (terms : list (Z * Z)) : Z := b2z (has Nan terms) + 2 * b2z (has (Infinite false) terms) + 4 * b2z (has (Infinite true) terms).
+Definition SMALL := 2 ^ 255 - 2 ^ 200.
+Theorem roundSum_correct : forall acc n S, represents acc n S -> n <= 2 ^ 80 -> flags acc = 0 -> rounds_to32 (IZR S * bpow radix2 (-300)) (roundSum acc).
+Theorem dot_correct : forall terms, Forall is_word terms -> Z.of_nat (length terms) <= 2 ^ 80 -> if has Nan terms || (has (Infinite false) terms && has (Infinite true) terms) then dot terms = NAN32 else if has (Infinite false) terms then dot terms = INFINITY32 else if has (Infinite true) terms then dot terms = NEG_INFINITY32 else rounds_to32 (sumOf terms) (dot terms).
+
+(* Mul.v *)
+Require Import ZArith Reals Lia Lra Bool List.
+From Flocq Require Import Core BinarySingleNaN Binary Bits.
+Require Import Evm Rounding Format RoundTo Sum Products Dot.
+Open Scope Z_scope.
+Definition roundToFloat32 (negative : bool) (mantissa exponent : Z) (sticky : bool) : Z := if mantissa =? 0 then 0 else let leading := clz mantissa in let top := int (int (exponent + 255) - leading) in if 128 <=? top then (if negative then NEG_INFINITY32 else INFINITY32) else let mantissa := shl leading mantissa in if -126 <=? top then let word := add (roundBits mantissa 232 sticky) (shl 23 (uint (int (top + 126)))) in if negative then Z.lor word SIGN32 else word else if top <? -150 then 0 else let word := roundBits mantissa (uint (int (106 - top))) sticky in if word =? 0 then 0 else if negative then Z.lor word SIGN32 else word.
+Definition decode (a : Z) : Z * Z := let field := Z.land (shr 23 a) 0xff in (Z.lor (Z.land a 0x7fffff) (shl 23 (gt field 0)), int (sub (add field (iszero field)) 150)).
+Definition isNaN32 (a : Z) := INFINITY32 <? Z.land a MAGNITUDE.
+Definition isZero32 (a : Z) := Z.land a MAGNITUDE =? 0.
+Definition areFinite (a b : Z) := (Z.land a MAGNITUDE <? INFINITY32) && (Z.land b MAGNITUDE <? INFINITY32).
+Definition mul32 (a b : Z) : Z := let negative := negb (Z.land (Z.lxor a b) SIGN32 =? 0) in if negb (areFinite a b) then if isNaN32 a || isNaN32 b || isZero32 a || isZero32 b then NAN32 else if negative then NEG_INFINITY32 else INFINITY32 else let '(x, xExponent) := decode a in let '(y, yExponent) := decode b in roundToFloat32 negative (mul x y) (int (xExponent + yExponent)) false.
+Theorem roundToFloat32_correct : forall (negative : bool) (m e : Z) (sticky : bool) (x : R), 0 <= m < W -> - 2 ^ 254 <= e <= 2 ^ 254 -> (if sticky then IZR m * bpow radix2 e < x < IZR (m + 1) * bpow radix2 e else x = IZR m * bpow radix2 e)%R -> (sticky = true -> 2 ^ 24 <= m \/ e <= -150) -> rounds_to32 (if negative then - x else x)%R (roundToFloat32 negative m e sticky).
+Theorem mul_correct : forall a b, is_word (a, b) -> match kindOf (a, b) with | Nan => mul32 a b = NAN32 | Infinite negative => mul32 a b = if negative then NEG_INFINITY32 else INFINITY32 | Finite => rounds_to32 (real32 a * real32 b) (mul32 a b) end.
+Notation flocq32 := (flocqRound 23 8 P23 PM).
+Theorem dot_flocq : forall terms, Forall is_word terms -> Z.of_nat (length terms) <= 2 ^ 80 -> has Nan terms = false -> has (Infinite false) terms = false -> has (Infinite true) terms = false -> dot terms = flocq32 (unitsOf terms) (-300).
+Theorem mul_flocq : forall a b, is_word (a, b) -> mul32 a b = wordOf 23 8 (b32_mult mode_NE (b32_of_bits a) (b32_of_bits b)).
+
+(* Float32.v *)
+Require Import ZArith Reals Lia Lra Bool List.
+From Flocq Require Import Core BinarySingleNaN Binary Bits.
+Require Import Evm Rounding Format RoundTo Decode Arithmetic Sum Products Dot Mul.
+Open Scope Z_scope.
+Definition WORD := 0xffffffff.
+Definition isInfinite32 (a : Z) := Z.land a MAGNITUDE =? INFINITY32.
+Definition isNegative32 (a : Z) := negb (Z.land a SIGN32 =? 0).
+Definition areNumbers (a b : Z) := negb ((INFINITY32 <? Z.land a MAGNITUDE) || (INFINITY32 <? Z.land b MAGNITUDE)).
+Definition canonical32 (a : Z) := let magnitude := Z.land a MAGNITUDE in if INFINITY32 <? magnitude then NAN32 else if magnitude =? 0 then 0 else Z.land a WORD.
+Definition applySign (a magnitude : Z) : Z := let mask := sub 0 (Z.land (shr 31 a) 1) in int (sub (Z.lxor magnitude mask) mask).
+Definition decodeSigned32 (a : Z) : Z * Z := let '(mantissa, exponent) := Mul.decode a in (applySign a mantissa, exponent).
+Definition order32 (a : Z) := applySign a (Z.land a MAGNITUDE).
+Definition roundSigned32 (z e : Z) : Z := let negative := z <? 0 in roundToFloat32 negative (uint (if negative then int (- z) else z)) e false.
+Definition addSpecial (a b : Z) : Z := if isNaN32 a || isNaN32 b then NAN32 else if isInfinite32 a then if isInfinite32 b && xorb (isNegative32 a) (isNegative32 b) then NAN32 else Z.land a WORD else Z.land b WORD.
+Definition add32 (a b : Z) : Z := if negb (areFinite a b) then addSpecial a b else let '(x, xExponent) := decodeSigned32 a in let '(y, yExponent) := decodeSigned32 b in let gap := int (xExponent - yExponent) in if 0 <=? gap then if 64 <? gap then Z.land a WORD else roundSigned32 (int (shlInt gap x + y)) yExponent else if gap <? - 64 then Z.land b WORD else roundSigned32 (int (x + shlInt (int (- gap)) y)) xExponent.
+Definition sub32 (a b : Z) : Z := add32 a (Z.lxor b SIGN32).
+Definition div32 (a b : Z) : Z := let negative := isNegative32 (Z.lxor a b) in if negb (areFinite a b) then if isNaN32 a || isNaN32 b || (isInfinite32 a && isInfinite32 b) then NAN32 else if isInfinite32 b then 0 else if (if isZero32 b then isNegative32 a else negative) then NEG_INFINITY32 else INFINITY32 else let '(x, xExponent) := Mul.decode a in let '(y, yExponent) := Mul.decode b in if y =? 0 then if x =? 0 then NAN32 else if isNegative32 a then NEG_INFINITY32 else INFINITY32 else let x := shl 50 x in roundToFloat32 negative (x / y) (int (int (xExponent - 50) - yExponent)) (negb (x mod y =? 0)).
+Definition neg32 (a : Z) : Z := canonical32 (Z.lxor a SIGN32).
+Definition abs32 (a : Z) : Z := canonical32 (Z.land a MAGNITUDE).
+Definition min32 (a b : Z) : Z := if negb (areNumbers a b) then NAN32 else canonical32 (if order32 a <? order32 b then a else b).
+Definition max32 (a b : Z) : Z := if negb (areNumbers a b) then NAN32 else canonical32 (if order32 a <? order32 b then b else a).
+Definition eq32 (a b : Z) : Z := b2z (areNumbers a b && (order32 a =? order32 b)).
+Definition lt32 (a b : Z) : Z := b2z (areNumbers a b && (order32 a <? order32 b)).
+Definition le32 (a b : Z) : Z := b2z (areNumbers a b && (order32 a <=? order32 b)).
+Definition word32 (a : Z) := 0 <= a < 2 ^ 32.
+Notation with32 lemma := (lemma 23 8 P23 P8 PM ltac:(lia) ltac:(lia)).
+Ltac general := change isNaN32 with (isNaNWord 23 8); change isInfinite32 with (isInfiniteWord 23 8); change isNegative32 with (isNegativeWord 23 8); change canonical32 with (canonical 23 8).
+Theorem add32_general : forall a b, word32 a -> word32 b -> add32 a b = addWords 23 8 64 a b.
+Theorem div32_general : forall a b, word32 a -> word32 b -> div32 a b = divWords 23 8 50 a b.
+Notation infinity32 s := (if s : bool then NEG_INFINITY32 else INFINITY32).
+Notation compared32 := (compared 23 8 P23 P8 PM).
+Notation wordOf32 a := (wordOf 23 8 (floatOf 23 8 P23 P8 PM a)).
+Theorem add_correct32 : forall a b, word32 a -> word32 b -> if nan32 a || nan32 b then add32 a b = NAN32 else if finite32 a && finite32 b then rounds_to32 (real32 a + real32 b) (add32 a b) else if negb (finite32 a) && negb (finite32 b) && xorb (negative32 a) (negative32 b) then add32 a b = NAN32 else add32 a b = infinity32 (if finite32 a then negative32 b else negative32 a).
+Theorem sub_correct32 : forall a b, word32 a -> word32 b -> if nan32 a || nan32 b then sub32 a b = NAN32 else if finite32 a && finite32 b then rounds_to32 (real32 a - real32 b) (sub32 a b) else if negb (finite32 a) && negb (finite32 b) && eqb (negative32 a) (negative32 b) then sub32 a b = NAN32 else sub32 a b = infinity32 (if finite32 a then negb (negative32 b) else negative32 a).
+Theorem div_correct32 : forall a b, word32 a -> word32 b -> if nan32 a || nan32 b then div32 a b = NAN32 else if finite32 b then if zero32 b then if zero32 a then div32 a b = NAN32 else div32 a b = infinity32 (negative32 a) else if finite32 a then rounds_to32 (real32 a / real32 b) (div32 a b) else div32 a b = infinity32 (xorb (negative32 a) (negative32 b)) else if finite32 a then div32 a b = 0 else div32 a b = NAN32.
+Theorem lt_correct32 : forall a b, word32 a -> word32 b -> lt32 a b = match compared32 a b with Some Lt => 1 | _ => 0 end.
+Theorem le_correct32 : forall a b, word32 a -> word32 b -> le32 a b = match compared32 a b with Some Lt | Some Eq => 1 | _ => 0 end.
+Theorem eq_correct32 : forall a b, word32 a -> word32 b -> eq32 a b = match compared32 a b with Some Eq => 1 | _ => 0 end.
+Theorem min_correct32 : forall a b, word32 a -> word32 b -> min32 a b = match compared32 a b with None => NAN32 | Some Lt => wordOf32 a | _ => wordOf32 b end.
+Theorem max_correct32 : forall a b, word32 a -> word32 b -> max32 a b = match compared32 a b with None => NAN32 | Some Lt => wordOf32 b | _ => wordOf32 a end.
+Theorem neg_correct32 : forall a, word32 a -> if nan32 a then neg32 a = NAN32 else if finite32 a then rounds_to32 (- real32 a) (neg32 a) else neg32 a = infinity32 (negb (negative32 a)).
+Theorem abs_correct32 : forall a, word32 a -> if nan32 a then abs32 a = NAN32 else if finite32 a then rounds_to32 (Rabs (real32 a)) (abs32 a) else abs32 a = INFINITY32.
+
+(* Merkle.v *)
+Require Import ZArith Lia Bool List.
+Require Import Evm.
+Import ListNotations.
+Open Scope Z_scope.
+Section Merkle.
+Variable hash : Z -> Z -> Z.
+Definition Collision := exists a b c d, (a, b) <> (c, d) /\ hash a b = hash c d.
+Fixpoint climb (node index : Z) (siblings : list Z) : Z := match siblings with | [] => node | sibling :: rest => climb (if Z.land index 1 =? 0 then hash node sibling else hash sibling node) (shr 1 index) rest end.
+Definition depth (width : Z) : option Z := if width =? 0 then None else Some (sub 256 (clz (sub width 1))).
+Definition rootFromPath (node index : Z) (siblings : list Z) : option Z := let levels := Z.of_nat (length siblings) in if (levels <? 256) && (shr levels index =? 0) then Some (climb node index siblings) else None.
+Definition nodeUnder (ancestor levels node index : Z) (siblings : list Z) : option bool := if Z.of_nat (length siblings) =? levels then match rootFromPath node index siblings with Some root => Some (root =? ancestor) | None => None end else None.
+Definition leafUnder (root width leaf index : Z) (siblings : list Z) : option bool := if index <? width then match depth width with Some levels => nodeUnder root levels leaf index siblings | None => None end else None.
+Fixpoint rootOf (levels : nat) (leafAt : Z -> Z) : Z := match levels with | O => leafAt 0 | S n => rootOf n (fun k => hash (leafAt (2 * k)) (leafAt (2 * k + 1))) end.
+Definition levelsFor (width : Z) : nat := Z.to_nat (Z.log2_up width).
+Theorem leafUnder_fixes : forall leafAt width leaf index siblings, 0 < width < W -> 0 <= index -> leafUnder (rootOf (levelsFor width) leafAt) width leaf index siblings = Some true -> index < width /\ length siblings = levelsFor width /\ (leaf = leafAt index \/ Collision).
+Fixpoint pathOf (levels : nat) (leafAt : Z -> Z) (index : Z) : list Z := match levels with | O => [] | S n => leafAt (if Z.even index then index + 1 else index - 1) :: pathOf n (fun k => hash (leafAt (2 * k)) (leafAt (2 * k + 1))) (index / 2) end.
+Theorem leafUnder_accepts : forall leafAt width index, 0 < width <= 2 ^ 255 -> 0 <= index < width -> leafUnder (rootOf (levelsFor width) leafAt) width (leafAt index) index (pathOf (levelsFor width) leafAt index) = Some true.
+End Merkle.
