@@ -65,6 +65,12 @@ export const PROGRAMS: Readonly<Record<"measure" | "verify" | "write" | "release
       needsBuild,
     },
     {
+      name: "text gateway",
+      about: "what a gateway takes of a block, beside plain onnxruntime; how long a liar is bought from",
+      main: "measure/text/gateway.ts",
+      needsBuild,
+    },
+    {
       name: "gas",
       about: "gas of every call, every move of a dispute, the step proof by kind",
       main: "measure/gas/main.ts",

@@ -63,7 +63,7 @@ export class GatewayLedger {
     amount: bigint,
     budget: bigint | undefined,
   ): KeptRequest | undefined {
-    return this.#database.transaction(() => {
+    return this.#database.unsynced(() => {
       if (!this.#reserve(owner, amount, budget)) return undefined;
       this.#database.run(
         "insert into requests (owner, idempotency, fingerprint, taken, time) values (?, ?, ?, ?, ?)",
@@ -79,12 +79,12 @@ export class GatewayLedger {
    * @param budget Undefined: without limit. @returns false if the budget does not have it
    */
   reserve(owner: string, amount: bigint, budget: bigint | undefined): boolean {
-    return this.#database.transaction(() => this.#reserve(owner, amount, budget));
+    return this.#database.unsynced(() => this.#reserve(owner, amount, budget));
   }
 
   /** Gives back what is reserved and was not needed; a request without blocks that cannot come again is forgotten. */
   release(owner: string, amount: bigint, request: number): void {
-    this.#database.transaction(() => {
+    this.#database.unsynced(() => {
       const { spent, reserved } = this.money(owner);
       this.#write(owner, spent, reserved - amount);
       this.#database.run(

@@ -57,6 +57,10 @@ const FAST_MS = ANSWER_MS / 4;
 /** The expected price of a block, smallest units, rounded up. */
 export const priceOf = ({ face, oneIn }: PayerLimits): bigint => (face + BigInt(oneIn) - 1n) / BigInt(oneIn);
 
+/** Whether an answer is among those that are checked. */
+export const isDrawn = (digest: Hex, { secret, share }: Pick<SellersOptions, "secret" | "share">): boolean =>
+  createHmac("sha256", secret).update(digest).digest().readUIntBE(0, 6) < share * 2 ** 48;
+
 /** The chain cannot be read or written now: what a worker did is judged later. */
 class UnlandedError extends Error {}
 
@@ -203,7 +207,7 @@ export class Sellers {
       const answered = await this.#ask(payer, inputs);
       seller.answered(performance.now() - start, among);
       // The draw comes after the signature: no worker knows before which answers are checked.
-      if (!fits(answered.outputs) || this.#isDrawn(answered.digest)) {
+      if (!fits(answered.outputs) || isDrawn(answered.digest, this.#options)) {
         ledger.judged(answered.digest, "drawn");
         await this.#judge(seller, answered.digest, inputs);
       }
@@ -262,11 +266,6 @@ export class Sellers {
     return payer;
   }
 
-  #isDrawn(digest: Hex): boolean {
-    const { secret, share } = this.#options;
-    return createHmac("sha256", secret).update(digest).digest().readUIntBE(0, 6) < share * 2 ** 48;
-  }
-
   /** One at a time: an execution takes all cores. @throws WrongAnswerError */
   #judge(seller: Seller, digest: Hex, inputs: RunInputs): Promise<void> {
     const { ledger, log } = this.#options;
@@ -319,7 +318,7 @@ export class Sellers {
     const { program, ledger, log } = this.#options;
     try {
       for (const { digest, inputs } of (await payer?.lost(program, age)) ?? []) {
-        if (this.#isDrawn(digest)) {
+        if (isDrawn(digest, this.#options)) {
           ledger.judged(digest, "drawn");
           await this.#judge(seller, digest, inputs);
         }
