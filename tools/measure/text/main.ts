@@ -23,8 +23,9 @@ import { programTerms, programWork } from "../../../src/program/work.ts";
 import { leavingOut, residualSums, type Run } from "../../../testkit/decoders/leftOut.ts";
 import { Players } from "../../../testkit/players/players.ts";
 import { readOptions, text, whole } from "../../options.ts";
+import { checkedInBlocks, lookedUp } from "./blocks.ts";
 import { honestJob, refutedJob } from "./jobs.ts";
-import { largeDecoder } from "./models.ts";
+import { GPT2, largeDecoder } from "./models.ts";
 import { agreement, plainText } from "./plainText.ts";
 
 const values = readOptions({
@@ -78,6 +79,8 @@ async function measure(path: string): Promise<void> {
   const choices = await plainText(path, decoder, PROMPT, items);
   await drawn(model);
   await inBlocks(model);
+  await checkedInBlocks(model, PROMPT, items, say);
+  if (values.model === "gpt2") await lookedUp({ ...GPT2, layers }, PROMPT, slots, say);
   await onChain(model, (exact) => agreement(exact, choices, difference));
 }
 

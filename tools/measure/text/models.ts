@@ -9,7 +9,8 @@ type LargeDecoder = { bytes: () => Uint8Array; width: number; layers: number; wh
 /** The tokens that the models have positions for. */
 const TOKENS = 1_024;
 
-const GPT2 = { layers: 12, width: 768, heads: 12, tokens: TOKENS, vocabulary: 50_257 };
+/** The sizes of GPT-2. */
+export const GPT2 = { layers: 12, width: 768, heads: 12, tokens: TOKENS, vocabulary: 50_257 };
 /** Embeddings, positions, and of each layer twelve squares of the width, biases and norms; at the end one norm. */
 const gpt2Parameters = ({ layers, width, tokens, vocabulary }: typeof GPT2): number =>
   (vocabulary + tokens) * width + layers * (12 * width ** 2 + 13 * width) + 2 * width;

@@ -1,0 +1,157 @@
+import { expect } from "chai";
+import { compile } from "../../../src/compiler/compile.ts";
+import type { RunWiring } from "../../../src/compiler/runWiring.ts";
+import { blocksOf } from "../../../src/executor/blocks/blocksOf.ts";
+import { createExecutor } from "../../../src/executor/createExecutor.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
+import { DType, dtypeBytes } from "../../../src/numerics/dtype.ts";
+import type { CompiledModel } from "../../../src/program/compiled.ts";
+import { bytesOf, RunInputs, tensorsOf } from "../../../src/program/trace/runInputs.ts";
+import { AT_LENGTH } from "../../../testkit/atLength.ts";
+import { blockedText } from "../../../testkit/decoders/blockedText.ts";
+import { gpt2Decoder } from "../../../testkit/models/exports/language.ts";
+import { halfDecoder } from "../../../testkit/models/halfDecoder.ts";
+import { LLAMA_TINY, llama } from "../../../testkit/models/llama.ts";
+import { trainable, trainingInputs } from "../../../testkit/models/trainable.ts";
+import { floatTensor } from "../../../src/model/onnx/tensorData.ts";
+import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
+import { compareBlocks, oneByOne, RIGHT, wrongAt } from "../../../testkit/programs/compareBlocks.ts";
+import { runInputBytes, runProgram } from "../../../testkit/programs/runProgram.ts";
+import { diffusionStep } from "../../../testkit/training/models.ts";
+
+type Run = { model: CompiledModel; inputs: RunInputs };
+
+const ITEMS = 10;
+const LENGTHS = AT_LENGTH ? [1, 2, 3, 7] : [3, 7];
+
+/** A run of a model's file, on small numbers that repeat. */
+function runOfFile(bytes: Uint8Array, run: RunWiring): Run {
+  const model = compile(readModel(bytes), { shapes: {}, run });
+  const given = model.program.inputs.map((input, k) => {
+    const count = tensorsOf(input, ITEMS) * (bytesOf(input) / dtypeBytes(input.dtype));
+    return floatTensor(Array.from({ length: count }, (_, n) => ((5 * n + 3 * k) % 11) / 8 - 0.5)).bytes;
+  });
+  return { model, inputs: new RunInputs(model.program.inputs, { items: ITEMS, firstItem: 0 }, given) };
+}
+
+const vector = [1, 4];
+const weights = (phase: number): ReturnType<typeof floatTensor> =>
+  floatTensor(
+    Array.from({ length: 16 }, (_, k) => Math.sin(k + phase)),
+    [4, 4],
+  );
+
+/** h = tanh(x W + h U), and y = h V. The product with U is on a circle; the others are not. */
+const recurrent = (): Run =>
+  runOfFile(
+    buildModel({
+      inputs: ["x", "h"].map((name) => ({ name, dtype: DType.float32, shape: vector })),
+      outputs: ["next", "y"].map((name) => ({ name, dtype: DType.float32 })),
+      nodes: [
+        { op: "MatMul", inputs: ["x", "w"], outputs: ["xw"] },
+        { op: "MatMul", inputs: ["h", "u"], outputs: ["hu"] },
+        { op: "Add", inputs: ["xw", "hu"], outputs: ["sum"] },
+        { op: "Tanh", inputs: ["sum"], outputs: ["next"] },
+        { op: "MatMul", inputs: ["next", "v"], outputs: ["y"] },
+      ],
+      initializers: { w: weights(1), u: weights(2), v: weights(3) },
+    }),
+    { each: ["x"], carried: { h: "next" }, eachOutputs: ["y"] },
+  );
+
+/** The sum so far of what each item has, read by a product that is on no circle. */
+const counted = (): Run =>
+  runOfFile(
+    buildModel({
+      inputs: ["x", "s"].map((name) => ({ name, dtype: DType.float32, shape: vector })),
+      outputs: ["next", "y"].map((name) => ({ name, dtype: DType.float32 })),
+      nodes: [
+        { op: "MatMul", inputs: ["s", "w"], outputs: ["y"] },
+        { op: "Add", inputs: ["x", "s"], outputs: ["next"] },
+      ],
+      initializers: { w: weights(1) },
+    }),
+    { each: ["x"], carried: { s: "next" }, eachOutputs: ["y"] },
+  );
+
+function diffusion(): Run {
+  const shape = { pixels: 6, times: 3, hidden: 8 };
+  const schedule = Array.from({ length: ITEMS }, (_, k) => ({
+    times: [k / ITEMS, 1, -k],
+    next: [0.5, 0.4, 0.1] as const,
+  }));
+  return runOfFile(diffusionStep(shape, 2, schedule), {
+    each: ["noise"],
+    index: ["step"],
+    carried: { latent: "latent_next" },
+    lastOutputs: ["latent_next"],
+  });
+}
+
+function training(): Run {
+  const own = trainable({ loss: "crossEntropy", optimiser: "adam" });
+  const { model } = own.program;
+  const bytes = trainingInputs(own, ITEMS, 0.1);
+  return { model, inputs: new RunInputs(model.program.inputs, { items: ITEMS, firstItem: 0 }, bytes) };
+}
+
+function everySource(): Run {
+  const { model } = runProgram();
+  return { model, inputs: new RunInputs(model.program.inputs, { items: ITEMS, firstItem: 5 }, runInputBytes(ITEMS)) };
+}
+
+async function decoder(bytes: Uint8Array): Promise<Run> {
+  const { program, inputs, executor } = await blockedText(bytes, [7, 20, 2, 9], ITEMS);
+  await executor.close();
+  return { model: program.model, inputs };
+}
+
+const KINDS: Readonly<Record<string, () => Run | Promise<Run>>> = {
+  everySource,
+  counted,
+  recurrent,
+  diffusion,
+  training,
+  gpt2: () => decoder(gpt2Decoder("input").bytes),
+  llamaOfFourBits: () => decoder(llama(LLAMA_TINY)),
+  halves: () => decoder(halfDecoder()),
+};
+
+describe("blocks of every kind of carried program", function () {
+  this.timeout(120_000);
+
+  for (const [name, make] of Object.entries(KINDS))
+    it(`${name}_hasTheRootsOfItemsOneByOne`, async () => {
+      const run = await make();
+      const { inputs } = run.model.program;
+      const all = inputs.flatMap(({ source }) => (source?.kind === "carried" ? [source.checkpoint] : []));
+      // Nothing is guessed; everything; at length the first and the last of the carried tensors too.
+      const some = AT_LENGTH ? [all.slice(0, 1), all.slice(-1)] : [];
+      const choices = new Map([[], all, ...some].map((each) => [each.join(), each]));
+      for (const guessed of choices.values()) {
+        const executor = await createExecutor(run.model, { threads: 1, blocks: { lengths: LENGTHS, guessed } });
+        const right = await oneByOne(run, executor);
+        for (const length of LENGTHS) {
+          const { wrong } = await compareBlocks(run, executor, right, { length, guessed, guess: RIGHT });
+          expect(wrong, `length ${length}`).to.equal(0);
+        }
+        for (const isUnsure of [false, true])
+          await compareBlocks(run, executor, right, {
+            ...{ length: 7, guessed, isUnsure },
+            guess: wrongAt((item) => item % 4 === 2),
+          });
+        await executor.close();
+      }
+    });
+
+  it("manyExecutorsAtOnce_haveShorterBlocks_orNone", async () => {
+    const { program } = (await decoder(gpt2Decoder("input").bytes)).model;
+    const guessed = [program.outputs[0]!];
+    expect(blocksOf(program, guessed)?.lengths).to.deep.equal([16, 32]);
+    const lengths = Array.from({ length: 40 }, (_, k) => blocksOf(program, guessed, 2 ** k)?.lengths);
+    // Each length, from long to short, and then none.
+    const longest = lengths.map((each) => each?.at(-1) ?? 0);
+    expect([...longest].sort((a, b) => b - a)).to.deep.equal(longest);
+    expect(new Set(longest)).to.deep.equal(new Set([32, 16, 0]));
+  });
+});
