@@ -37,7 +37,7 @@ describe("a batch before it is paid", () => {
       const one = await refute(["run", MODEL, "--input", `features=${join(rows, `row${k}.json`)}`, "--json"]);
       expect(items[k]).to.deep.equal((JSON.parse(one.stdout) as { outputs: Values }).outputs);
     }
-    const [{ name }] = items[0]! as [{ name: string }];
+    const { name } = items[0]![0]!;
     const written = await refute([
       "run",
       MODEL,
