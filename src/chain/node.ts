@@ -29,7 +29,7 @@ const LONG_RETRY_AFTER_MS = 60_000;
 
 /** HTTP statuses that say "not now" besides those from 500 on, whatever the body says. */
 const NOT_NOW = [408, 425, 429];
-/** Data of a revert in a body: no balancer makes them, so that the body is the answer, whatever the status is. */
+/** Data of a revert in a body: no balancer makes such bodies, and the body counts under any status. */
 const REVERT_BODY = /"data":\s*"(Reverted )?0x[0-9a-f]{8}/i;
 
 /** How long the client trusts a node's answer about its chain. */

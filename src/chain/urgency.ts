@@ -7,7 +7,7 @@ type Waiting = { by: number; begin: () => Promise<void> };
 
 /**
  * Runs actions by urgency. Actions with a deadline begin first, the earliest deadline first, several at the same time.
- * Those whose deadline is over come after all that can still be in time. Actions without a deadline run one after the
+ * Actions after their deadline begin after all actions with time left. Actions without a deadline run one after the
  * other, in the order of arrival. One of these actions begins if no action with a deadline waits, or after 16 actions
  * with a deadline.
  * @param now The chain's time, in the unit of the deadlines; -Infinity while unknown.

@@ -47,7 +47,7 @@ export async function prepareJob(spec: ModelSpec, options: BatchFlags, output: O
   return prepareBatch(spec, options, output);
 }
 
-/** Says what an item of a run takes: one file that holds a whole batch is a single item. */
+/** Says what an item of a run takes: a single file with a whole batch counts for one item. */
 export const itemsNote = ({ program, inputs }: CompiledModel, items: number): string => {
   const own = inputs.flatMap(({ name, dtype, shape }, k) =>
     program.inputs[k]!.source?.kind === "each" ? [`${name} ${dtypeName(dtype)}[${shape.join(", ")}]`] : [],

@@ -9,8 +9,9 @@ import { tensorJson, tensorText } from "./tensorText.ts";
 type Options = Pick<OutputOptions, "output"> & { input?: string[]; items?: number };
 
 /**
- * Executes the items of a run exactly, as `refute submit` would post them, and prints the outputs: of each item those
- * that each item has, of the last item all. A file takes the outputs of all items, with the item as first dimension.
+ * Executes the items of a run exactly, as `refute submit` would post them, and prints the outputs: all outputs for the
+ * last item, and only the repeated outputs for other items. A file takes the outputs of all items, with the item as
+ * first dimension.
  * @throws UsageError, InputFileError
  */
 export async function runItems(spec: ModelSpec, options: Options, output: Output): Promise<void> {

@@ -56,7 +56,7 @@ export type Executor = {
    */
   run(inputs: readonly Uint8Array[], options?: RunOptions): Promise<ExecutionResult>;
   /**
-   * Executes consecutive items of a run together, as many as fit: see `blocks` of {@link ExecutorOptions}.
+   * Executes consecutive items together, up to the largest block in memory: see `blocks` of {@link ExecutorOptions}.
    * @throws as `run`
    */
   runBlock(items: BlockInputs, options?: BlockOptions): Promise<BlockResult>;

@@ -43,7 +43,7 @@ export class Ahead {
   readonly #begun = new Map<number, Begun>();
   readonly #ask: AskState;
   readonly #execute: Execute;
-  /** The first item of the stretch that is due. */
+  /** The first item after the last stretch with a known result. */
   #due = 0;
   #isEnded = false;
   #taken: () => void = () => undefined;

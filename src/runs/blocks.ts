@@ -45,7 +45,7 @@ export function answerGuess(
 }
 
 /**
- * A guess of what items take that were executed before: from the run's last item, or from a kept state.
+ * A guess for the inputs of items with an earlier execution: from the run's last item, or from a kept state.
  * @param item The last of the items.
  */
 export async function ownGuess(run: RunExecution, item: number): Promise<Guess | undefined> {
@@ -72,7 +72,7 @@ export const withGuess = (execute: Execute, guess: Guess | undefined): Execute =
     { guess },
   );
 
-/** Executes items of a run together, as far as guesses reach. Each item that counts has the bits it has by itself. */
+/** Executes a run's items together, up to the last guess. Each item that counts has the bits it has by itself. */
 export class Blocks {
   readonly #run: BlockedRun;
   readonly #block: Execute["block"];
@@ -96,8 +96,8 @@ export class Blocks {
   }
 
   /**
-   * Executes the next items together. After a wrong guess, nothing further of the guess is believed; tokens are looked
-   * up as long as that pays.
+   * Executes the next items together. After a wrong guess, nothing further of the guess is believed; looked-up tokens
+   * serve for guesses while the guesses pay.
    * @param to The item before which the block ends at the latest.
    * @returns undefined if the next item is to be executed by itself
    */

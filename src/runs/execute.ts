@@ -29,15 +29,15 @@ export type Execute = {
   readonly guess?: Guess | undefined;
 };
 
-/** Tokens are looked up wherever that can be done, or as long as blocks of such guesses pay. */
-export type Lookup = "always" | "where it pays";
+/** A lookup guesses tokens in every possible place, or only while its blocks pay. */
+type Lookup = "always" | "where it pays";
 
 /** Consecutive items of a run, with guesses of the carried tensors. */
 type Block = {
   model: CompiledModel;
   /** The inputs of each item. The bytes must not lie in the memory of `trees`: the items are hashed over those before. */
   items: BlockInputs;
-  /** The checkpoints whose carried tensors are guessed: those of other checkpoints are read of the first item alone. */
+  /** The checkpoints whose carried tensors are guessed: other checkpoints count for the first item alone. */
   guessed: readonly number[];
 } & BlockOptions;
 
@@ -69,7 +69,7 @@ export type Stretch = {
 /** Asks for an output of an item of a run: somebody's answer, perhaps a wrong one. */
 export type AskOutput = (item: number, output: number) => Promise<Uint8Array | undefined>;
 
-/** With fewer items, a block takes as long as they take one by one. */
+/** With fewer items, a block saves no time against single items. */
 export const MIN_ITEMS = 8;
 
 /** The result of a stretch. */

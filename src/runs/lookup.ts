@@ -17,7 +17,7 @@ export function lookUp(tokens: Uint8Array, known: number, more: number): Uint8Ar
   for (let end = known - 1; end >= MATCH; end--) {
     if (Buffer.compare(text.subarray((end - MATCH) * BYTES, end * BYTES), latest) !== 0) continue;
     const last = Math.min(text.length, (known + more) * BYTES);
-    // A byte that is read may be one that was written before.
+    // The copy may read a byte after its own write.
     for (let at = known * BYTES; at < last; at++) text[at] = text[at - (known - end) * BYTES]!;
     return text;
   }

@@ -41,7 +41,9 @@ export type Told = {
   stateOf?: AskState | undefined;
 };
 
-/** The items of a stretch that executes as a block: with a known text, such a stretch ends in some seconds too. */
+/**
+ * The items in a block, where a stretch executes in blocks: with a known text, such a stretch ends in some seconds too.
+ */
 const BLOCK = 16;
 
 /** How many of the next items are known to carry what is guessed, up to a block; 0 for too few for a block. */

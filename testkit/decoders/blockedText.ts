@@ -7,7 +7,7 @@ import { readModel } from "../../src/model/onnx/readModel.ts";
 import { RunInputs } from "../../src/program/trace/runInputs.ts";
 import type { Execute } from "../../src/runs/execute.ts";
 
-/** Items of a text by default, and slots of its decoder. */
+/** The default number for a text's items, and for the decoder's slots. */
 export const TEXT_ITEMS = 15;
 /** The longest block of a text's executor. */
 export const TEXT_BLOCK = 8;

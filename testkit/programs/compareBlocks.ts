@@ -14,7 +14,7 @@ type Item = { root: string; tensors: readonly Uint8Array[]; carried: Carried };
 
 const checkpointsOf = ({ program }: CompiledModel): Set<number> => new Set(program.checkpoints.map(({ step }) => step));
 
-/** Executes the items of a run one by one. */
+/** Executes a run's items, each after the item before. */
 export async function oneByOne({ model, inputs }: Run, executor: Executor): Promise<Item[]> {
   const all: Item[] = [];
   const kept = checkpointsOf(model);

@@ -42,7 +42,7 @@ export type SessionOptions = {
   market: Address;
   /** A local key, or a wallet that signs and sends by itself. */
   account: LocalAccount | Wallet;
-  /** The block of the deployment, or any block before. The chain is asked if it is absent, or cannot be right. */
+  /** The block of the deployment, or any block before. Without a possible value, the session asks the chain. */
   fromBlock?: bigint;
   /** Keeps what the chain answered. */
   firstBlock?: FirstBlockMemory | undefined;

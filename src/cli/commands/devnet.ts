@@ -44,7 +44,7 @@ const settings = {
 
 type Options = ModelOptions & { model?: string[] };
 
-/** Open claims that the stake of a worker of one's own allows. */
+/** The number of open claims that the user's own worker can stake for. */
 const OWN_CLAIMS = 5n;
 
 /** `refute devnet`: a whole market on this machine, until stopped. */

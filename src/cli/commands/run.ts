@@ -76,7 +76,7 @@ export function runCommand(output: Output): Command {
       const all = [...compiled.outputs, ...(compiled.emptyOutputs ?? [])].map(({ name }) => name);
       const files = outputFiles(all, options.output ?? []);
       if (output.mode.json) {
-        // A model without enough memory is refused as it is without --json.
+        // Without enough memory, the command refuses the model with or without --json.
         executionBytes(compiled);
         requirePrintable(compiled.outputs.filter(({ name }) => !files.has(name)));
       }

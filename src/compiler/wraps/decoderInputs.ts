@@ -96,8 +96,8 @@ export function decoderInputs(
 }
 
 /**
- * A guess of what the items of a wrapped decoder's run carry: `tokens`.
- * @param run The inputs of the run, or of some consecutive items of it.
+ * A guess for the carried tensors in a wrapped decoder's run: `tokens`.
+ * @param run The run's inputs, or the inputs for some consecutive items.
  * @param text The last item's `tokens`, as somebody says. Without it, only tokens of the prompt are guessed.
  * @returns undefined for other programs
  */

@@ -12,7 +12,7 @@ import { DevnetError } from "./errors.ts";
 import { letterConfig, LETTER_END, letterModel, letterTokenizer } from "./letterModel.ts";
 import { giveAsset, giveCredit, giveStake } from "./parties.ts";
 
-/** A gateway of a local market, with a worker that serves it. */
+/** A local market's gateway, with its worker. */
 export type TextService = {
   /** The base URL for applications. */
   url: string;

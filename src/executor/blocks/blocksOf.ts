@@ -38,7 +38,7 @@ export function blocksOf(program: Program, guessed: readonly number[], executors
 /** The most bytes of an item's tensors that are needed at a time, if steps are executed in an order. */
 function mostBytes({ steps, inputs }: Program, order: readonly number[]): number {
   const last = new Map<number, number>();
-  // What is the same for all items is computed once.
+  // Steps with equal results for all items execute once.
   const same = new Set<number>();
   const isSame = (ref: TensorRef): boolean =>
     ref.kind === "step" ? same.has(ref.index) : ref.kind === "constant" || isShared(inputs[ref.index]!);

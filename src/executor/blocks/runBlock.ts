@@ -58,7 +58,7 @@ type Means = {
 /** With fewer items than this part of a block, a smaller block is filled instead, or the items go one by one. */
 const FILLED = 0.6;
 
-/** The most bytes of carried tensors that are kept of a block whose guesses are unsure. */
+/** The most bytes for carried tensors, kept after a block with unsure guesses. */
 const KEPT_BYTES = 2 ** 28;
 
 /**

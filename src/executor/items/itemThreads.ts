@@ -27,8 +27,8 @@ type Asked = {
 };
 
 /**
- * Threads that execute items of one program in parallel. Each thread has its own executor. The threads use all
- * processors even if items are too small to split step by step.
+ * Threads for one program, each with other items, all in parallel. Each thread has its own executor. The threads use
+ * all processors even if items are too small to split step by step.
  */
 export class ItemThreads {
   readonly #model: CompiledModel;

@@ -31,7 +31,7 @@ export type ToThread =
     }
   | { kind: "end" };
 
-/** A block's result. The list of each item's trace is sent as the list's roots. */
+/** A block's result. Instead of each item's list of roots, a message has the roots. */
 export type SentBlock = Omit<BlockResult, "items"> & {
   items: readonly { roots: Uint8Array | undefined; tensors: readonly Uint8Array[] }[];
 };

@@ -136,7 +136,7 @@ export class Gateway {
       while (writer.finish === undefined) {
         const got = await buyBlock({ model, sellers, drawing, signal }, tokens, Math.min(block, left()));
         const one = { claim: claimBody(got.claim), signature: got.signature, tokens: got.tokens };
-        // On disk, and counted, before anything of it is given or paid.
+        // The ledger keeps and counts each block before the gateway gives or pays anything.
         let isKept = false;
         try {
           ledger.bought(key.owner, kept.number, blocks.length, one, got.price, price);
@@ -161,7 +161,7 @@ export class Gateway {
     }
   }
 
-  /** The request as it was taken first, if it came before, and as it is taken if it did not. */
+  /** An earlier request under the same key, in its first form; otherwise the new request. */
   #taken({ key: { owner }, request, idempotency }: Asked, model: TextModel) {
     const { ledger, clock = () => Date.now() / 1_000, at } = this.#options;
     const about = { ...request, seed: request.seed?.toString(), files: model.hashes };

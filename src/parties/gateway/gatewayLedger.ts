@@ -13,7 +13,7 @@ type NewRequest = {
 };
 
 /** A request, with the blocks that were bought for it. */
-export type KeptRequest = { number: number; fingerprint: string; taken: Taken; blocks: ReceiptBlock[] };
+type KeptRequest = { number: number; fingerprint: string; taken: Taken; blocks: ReceiptBlock[] };
 
 const CONTENT = {
   applicationId: 0x52665447,
@@ -55,7 +55,7 @@ export class GatewayLedger {
   }
 
   /**
-   * Keeps a new request, if the budget has what it can cost, which is reserved.
+   * Keeps a new request and reserves its highest cost, if the budget suffices.
    * @param time Unix seconds. @returns undefined, and keeps nothing, if the budget does not have it
    */
   add(
@@ -95,7 +95,7 @@ export class GatewayLedger {
     });
   }
 
-  /** Keeps a block, and counts its price, which was reserved, as spent. */
+  /** Keeps a block, and counts the reserved price as spent. */
   bought(owner: string, request: number, number: number, block: ReceiptBlock, price: bigint, reserved: bigint): void {
     this.#database.transaction(() => {
       this.#database.run("insert into blocks values (?, ?, ?)", request, number, JSON.stringify(block));

@@ -40,13 +40,13 @@ const receiptSchema = z
     chainId: z.int().min(1),
     tickets: hex(40),
     programRoot: hex(64),
-    /** SHA-256 of the model's file and of the files around it. */
+    /** SHA-256 hashes: the model's file, and the files around the model. */
     files: z.object({ model: hash, tokenizer: hash, config: hash.nullable(), template: hash.nullable() }).strict(),
     libraries: z.object({ tokenizers: z.string(), jinja: z.string() }).strict(),
     text: z
       .object({
         kind: z.enum(["chat", "completion"]),
-        /** SHA-256 of the prompt's text, and of its tokens as decimal numbers with commas. */
+        /** Two SHA-256 hashes: the prompt's text, and the prompt's tokens as decimal numbers with commas. */
         prompt: hash,
         promptTokens: hash,
         /** What the template read of the clock, by format. */
@@ -148,8 +148,7 @@ export type OpenedReceipt = { receipt: Receipt; sold: Sold; claims: readonly Sig
 
 /**
  * Compares a receipt with its request and with the files of the model: renders, tokenises and checks each signature.
- * @throws ReceiptError that names the first field that is wrong
- */
+ * @throws ReceiptError with the first wrong field's name /
 export function openReceipt(
   json: unknown,
   about: { model: TextModel; request: TextRequest; place: ReceiptPlace; findSigner: FindSigner },

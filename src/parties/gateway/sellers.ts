@@ -57,7 +57,7 @@ const FAST_MS = ANSWER_MS / 4;
 /** The expected price of a block, smallest units, rounded up. */
 export const priceOf = ({ face, oneIn }: PayerLimits): bigint => (face + BigInt(oneIn) - 1n) / BigInt(oneIn);
 
-/** Whether an answer is among those that are checked. */
+/** Decides, by the secret seed, whether the gateway checks an answer. */
 export const isDrawn = (digest: Hex, { secret, share }: Pick<SellersOptions, "secret" | "share">): boolean =>
   createHmac("sha256", secret).update(digest).digest().readUIntBE(0, 6) < share * 2 ** 48;
 
@@ -116,8 +116,8 @@ class Seller {
 }
 
 /**
- * The workers that sell a model: the cheapest worker with a good last answer is asked first. A worker that lied, under
- * whatever model or URL, is asked no more as long as the ledger is kept.
+ * The workers that sell a model: the cheapest worker with a good last answer is asked first. After a lie, the gateway
+ * asks the worker no more, under any model or URL, while the ledger lasts.
  */
 export class Sellers {
   readonly #options: SellersOptions;
@@ -247,7 +247,7 @@ export class Sellers {
     }
   }
 
-  /** One request at a time opens a worker: others find it busy until what an earlier process left is judged. */
+  /** One request at a time opens a worker: others wait until the gateway has judged an earlier process's answers. */
   async #open(seller: Seller): Promise<Payer> {
     if (seller.payer !== undefined) return seller.payer;
     const { at, ledger, limits, program, execute, publishing, clock } = this.#options;

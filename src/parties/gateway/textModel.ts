@@ -134,8 +134,8 @@ function requireBytes({ tokenizer, limits: { slots } }: TextModel, param: string
 }
 
 /**
- * Returns the inputs of a block: the run that begins with the given tokens and ends with its new ones. A token is drawn
- * by its place and the seed, so that a text is the same in one block or in many.
+ * Returns the inputs of a block: the run that begins with the given tokens and ends with its new ones. Place and seed
+ * draw a token, and a text does not depend on the cut into blocks.
  * @param items One less than the tokens after the block.
  */
 export function blockInputs(

@@ -90,7 +90,7 @@ export type Duty = {
 export type Followed = {
   session: Session;
   duties: readonly Duty[];
-  /** A condition that the market is read, and that `problem` finds nothing. */
+  /** A condition: the role reads the market, and `problem` finds nothing. */
   condition?: { name: Condition; problem: () => Problem | undefined };
 };
 

@@ -422,7 +422,7 @@ function inputsOf(
       length,
       inputs.map((text, k) => {
         const input = model.program.inputs[k];
-        // Carried state that begins with zeros is sent as nothing.
+        // An empty text means carried state with zeros only.
         if (text === "" && input?.source?.kind === "carried") return sharedZeros(bytesOf(input));
         return Buffer.from(text, "base64");
       }),

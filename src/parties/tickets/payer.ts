@@ -171,7 +171,7 @@ export class Payer {
       const body = await call(this.#options, "/v1/answers", question, answerSchema);
       const { claim, digest, outputs, nodes } = this.#checked(program, request, body);
       const fate = isDrawn ? "drawn" : "open";
-      // SAFETY: each claim has its own number. A claim that comes twice says what was drawn of it, and earns no ticket.
+      // SAFETY: each claim has its own number. A repeated claim tells the first draw's outcome, and earns no ticket.
       if (!ledger.hold({ digest, claim, signature: body.signature as Hex, nodes, inputs, fate }, nonce))
         throw new WrongAnswerError("the worker's claim was given for another request before: nothing is paid");
       isHeld = true;

@@ -61,7 +61,7 @@ const CONTENT = {
 };
 
 /** A request that was sent, and whose answer may be lost. The time is that of the first sending. */
-export type AskedRequest = { request: AnswerRequest; inputs: readonly Uint8Array[] };
+type AskedRequest = { request: AnswerRequest; inputs: readonly Uint8Array[] };
 
 /** The promises to a payer, and the payer's signatures. */
 export class PayerLedger {
@@ -128,7 +128,7 @@ export class PayerLedger {
 
   /**
    * Keeps a signed claim before any payment.
-   * @param nonce Of the request, which is answered with it.
+   * @param nonce The request's nonce, which the answer repeats.
    * @returns false if the claim is held already
    */
   hold(held: Omit<HeldClaim, "ticket" | "ticketSignature" | "sent">, nonce?: Hex): boolean {

@@ -56,7 +56,7 @@ const SCHEMA = `
 /** The additions since version 1: before each execution, all answers that can still go on chain are summed. */
 const TO_VERSION_2 = "create index answers_by_time on answers (issued);";
 
-/** The additions since version 2: an answer that was lost on its way is given again. */
+/** The additions since version 2: a lost answer goes out again, with the same signature. */
 const TO_VERSION_3 = `
   create table outputs (
     nonce text not null references answers (nonce) on delete cascade, number integer not null, bytes blob not null,

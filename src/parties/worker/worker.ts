@@ -101,7 +101,7 @@ class Worker {
     this.#seals.logWaiting();
   }
 
-  /** The market in which the worker's exam results become claims, if there is one. */
+  /** The market for claims about the worker's exam results, if any. */
   #examMarket(): Followed[] {
     const { examClaims } = this.#options;
     if (examClaims === undefined || this.#examResults === undefined) return [];

@@ -25,7 +25,7 @@ type Text = {
   /** The last item's tokens, as the claim holds them. */
   last: Uint8Array;
   blocks: number;
-  /** Items of blocks that counted, and items of blocks in all. */
+  /** Items with a right guess, and all items in blocks. */
   right: number;
   asked: number;
 };

@@ -39,7 +39,7 @@ const { items, slots, "lie-items": lieItems } = values;
 const PROMPT = [11, 222, 3_333, 4];
 const DRAWING = { temperature: 0.8, topK: 50, topP: 0.95 };
 
-/** Tokens of the prompt that is executed in blocks. */
+/** The number of tokens in the prompt, for execution in blocks. */
 const PROMPT_TOKENS = 48;
 
 const MIB = 2 ** 20;

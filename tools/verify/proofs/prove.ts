@@ -49,7 +49,10 @@ export function proveAll(): Verdict {
 
 const failed = (problem: string): Verdict => ({ problems: [problem], words: undefined });
 
-/** More than any file takes on a busy machine: Coq that does not end is a fault that is reported. */
+/**
+ * More than any file takes on a busy machine: A run without an end counts as a fault, and the command reports the
+ * fault.
+ */
 const LIMIT_MS = 30 * 60_000;
 
 function coq(options: readonly string[], cwd: string) {

@@ -15,7 +15,7 @@ export function statements(read = (path: string): string => readFileSync(path, "
   return `${parts.join("\n\n")}\n`;
 }
 
-/** What is wrong with the statements: other text than the pinned one, or a main theorem that is not among them. */
+/** What is wrong with the statements: a text other than the pinned text, or a main theorem without a pinned text. */
 export function changedStatements(read = (path: string): string => readFileSync(path, "utf8")): string[] {
   const [found, pinned] = [statements(read), read(STATEMENTS)].map((text) => text.split("\n")) as [string[], string[]];
   const other = (lines: readonly string[], of: readonly string[]): string[] => {

@@ -43,7 +43,7 @@ async function givenKey(env = process.env): Promise<string> {
   return env.REFUTE_PRIVATE_KEY || (await askHidden("Private key", absent)).trim();
 }
 
-/** The password of the environment, else one that was typed twice. @throws KeyError */
+/** The password from the environment, else a password typed twice. @throws KeyError */
 async function newPassword(env = process.env): Promise<string> {
   const absent = "no password: set REFUTE_KEYSTORE_PASSWORD or run on a terminal";
   const given = env.REFUTE_KEYSTORE_PASSWORD;

@@ -106,7 +106,7 @@ export function receiptCommand(output: Output): Command {
   );
 }
 
-/** The receipt of a file, and the body of its request. @throws UsageError */
+/** Reads a receipt from a file, and the request's body. @throws UsageError */
 function filesOf(file: string, request: string | undefined): { json: unknown; body: unknown } {
   const whole = readJson(file, "receipt") as Record<string, unknown> | null;
   const body = request === undefined ? whole?.request : readJson(request, "request");

@@ -10,7 +10,7 @@ export type Slice = {
   /** Jobs on the chain after it. */
   jobs: number;
   seconds: number;
-  /** Processor seconds of this process, the process of all parties. The node is another process. */
+  /** Processor seconds; all parties run in the same process. The node is another process. */
   processorSeconds: number;
   gas: number;
   transactions: number;
