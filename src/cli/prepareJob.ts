@@ -42,7 +42,14 @@ export async function prepareJob(spec: ModelSpec, options: BatchFlags, output: O
     if ((options.firstItem ?? 0) !== 0)
       throw new UsageError("--first-item: a text begins at place 0, where its caches are empty");
     const { compiled, given, items, tokenizer } = await prepareGeneration(spec, options, output);
-    return { compiled, inputs: decoderInputs(compiled, given), items, flags: modelFlags(spec), tokenizer, prompt: given.prompt };
+    return {
+      compiled,
+      inputs: decoderInputs(compiled, given),
+      items,
+      flags: modelFlags(spec),
+      tokenizer,
+      prompt: given.prompt,
+    };
   }
   return prepareBatch(spec, options, output);
 }

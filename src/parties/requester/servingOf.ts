@@ -7,7 +7,7 @@ import type { Reader } from "../../chain/market/reader.ts";
 import { translateError } from "../../chain/translateError.ts";
 
 /** What the past of a market says about who would serve a program. */
-export type Serving = {
+type Serving = {
   /** Jobs of the program that a worker claimed. */
   ofProgram: number;
   /** Jobs of any program that a worker claimed. */
