@@ -53,8 +53,8 @@ type Ask = (call: RpcCall) => Promise<unknown>;
  * without an end. An HTTP status that says "not now" counts also if the body is JSON-RPC. The answer's id must be the
  * request's: a load balancer may cross answers. An error may lack an id, because a balancer does not read requests.
  *
- * The errors are viem's. viem's own transport makes an error for each request before the request is sent, and would read
- * and parse each answer a second time.
+ * The errors are viem's. viem's own transport makes an error for each request before the request is sent, and would
+ * read and parse each answer a second time.
  */
 export function httpNode(url: string, timeout = TIMEOUT_MS): Transport {
   const at = addressOf(url);
