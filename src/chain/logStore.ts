@@ -74,8 +74,8 @@ function rangesOf(events: readonly { blockNumber: bigint }[]): BlockRange[] {
  *
  * A sync over a few new blocks asks for at most four blocks, more if new logs arrive. The sync makes two requests for
  * logs if the node takes 65 blocks or more in one request. With a limit of 10 blocks the sync makes eight: seven for
- * the overlap, one for the new blocks again. Nodes lag by time, so a store may rest between two reads
- * of the overlap: then a sync without a new block asks for the head alone.
+ * the overlap, one for the new blocks again. Nodes lag by time, so a store may rest between two
+ * reads of the overlap: then a sync without a new block asks for the head alone.
  */
 export class LogStore<const A extends Abi> {
   readonly #source: LogSource;

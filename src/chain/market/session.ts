@@ -139,8 +139,8 @@ export type Resume = (reader: Reader, store: LogStore<typeof protocolAbi>) => Re
 const FIRST_STEP_BACK = 1_000n;
 
 /**
- * The time between two reads of old blocks: a block of L1, or a second here. Nodes lag by time, so a read after a shorter
- * time shows little more. A role's rounds, and a rollup's blocks, may be far closer together.
+ * The time between two reads of old blocks: a block of L1, or a second here. Nodes lag by time, so a read after a
+ * shorter time shows little more. A role's rounds, and a rollup's blocks, may be far closer together.
  */
 const OVERLAP_REST = { ms: 1_000, seconds: 12n };
 
