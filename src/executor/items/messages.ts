@@ -31,7 +31,7 @@ export type ToThread =
     }
   | { kind: "end" };
 
-/** A block's result. The list of each item's trace is sent as the list's roots. */
+/** A block's result. Each item's trace goes as the roots in the trace's list. */
 export type SentBlock = Omit<BlockResult, "items"> & {
   items: readonly { roots: Uint8Array | undefined; tensors: readonly Uint8Array[] }[];
 };
