@@ -10,7 +10,7 @@ const AT_ONCE = 8;
 export type AskState = (item: number) => Promise<Carried | undefined>;
 
 /**
- * Asks for the state of a run by its outputs.
+ * Asks for a run's state by the run's outputs.
  * @returns undefined if a carried tensor is no output: then nobody can show the tensor under the root of a claim
  */
 export function stateFromOutputs({ inputs, outputs }: Program, ask: AskOutput): AskState | undefined {
@@ -35,15 +35,20 @@ type Execute = (from: number, to: number, carried: Carried) => Promise<StretchRe
 type Begun = { to: number; carried: Carried; result: Promise<StretchResult | undefined> };
 
 /**
- * Executes stretches of a serial run side by side, each from a guess of the state at its beginning. A result counts if
- * the guess is what the stretch before gives, so that a wrong guess costs time alone. After a wrong guess, no other is
+ * Executes a serial run's stretches side by side, each from a guessed state. A result counts if the stretch before ends
+ * * with the same state: a wrong guess costs time alone. After a wrong guess, no other is
  * believed.
  */
 export class Ahead {
   readonly #begun = new Map<number, Begun>();
   readonly #ask: AskState;
+<<<<<<< HEAD
   readonly #execute: Execute;
   /** The first item after the last stretch with a known result. */
+=======
+  readonly #execute: (from: number, to: number, carried: Carried) => Promise<StretchResult>;
+  /** The first item behind the beginning of the due stretch. */
+>>>>>>> rf
   #due = 0;
   #isEnded = false;
   #taken: () => void = () => undefined;
@@ -54,7 +59,7 @@ export class Ahead {
 
   /**
    * Begins stretches, some at a time.
-   * @param end The item before which the last one ends.
+   * @param end The item behind the last stretch.
    * @param endOf Returns where a stretch ends.
    */
   async begin(from: number, end: number, endOf: (from: number) => number): Promise<void> {
@@ -70,8 +75,8 @@ export class Ahead {
   }
 
   /**
-   * The result of a stretch that began with the right state.
-   * @param to The item before which the stretch ends.
+   * Returns a stretch's result if the stretch began with the right state.
+   * @param to The item behind the stretch.
    * @param carried What the first item takes.
    * @returns undefined without such a stretch
    */

@@ -11,7 +11,7 @@ import type { Start } from "./stretches.ts";
 
 /** No executor takes longer blocks. */
 const MAX_ITEMS = 32;
-/** Items of a block whose tokens were looked up, until such a block was right. */
+/** The length for blocks with looked-up tokens, until one block was right. */
 const LOOKED_UP = 16;
 
 /**
@@ -29,7 +29,7 @@ export async function textGuess(model: CompiledModel, inputs: RunInputs, ask: As
   return text && tokensGuess(model, inputs, text);
 }
 
-/** A guess of a decoder's whole text, from somebody's outputs of the run. @returns undefined for other programs */
+/** Guesses a decoder's whole text, from somebody's outputs for the run. @returns undefined for other programs */
 export function answerGuess(
   model: CompiledModel,
   inputs: RunInputs,
@@ -45,8 +45,13 @@ export function answerGuess(
 }
 
 /**
+<<<<<<< HEAD
  * A guess for the inputs of items with an earlier execution: from the run's last item, or from a kept state.
  * @param item The last of the items.
+=======
+ * Guesses a run's carried tokens after an execution: from the run's last item, or from a kept state.
+ * @param item The last item to guess for.
+>>>>>>> rf
  */
 export async function ownGuess(run: RunExecution, item: number): Promise<Guess | undefined> {
   const { inputs, program } = run;
@@ -65,7 +70,7 @@ export async function ownGuess(run: RunExecution, item: number): Promise<Guess |
   return text && tokensGuess(model, inputs, text);
 }
 
-/** The same way to execute, with what items of one run are expected to carry. */
+/** The same way to execute, with a guess for the items in one run. */
 export const withGuess = (execute: Execute, guess: Guess | undefined): Execute =>
   Object.assign(
     around(execute, (action, order) => action(order)),
@@ -77,12 +82,12 @@ export class Blocks {
   readonly #run: BlockedRun;
   readonly #block: Execute["block"];
   #guess: Guess | undefined;
-  /** The checkpoint of the tokens that are looked up, with the input that takes them; undefined if none are. */
+  /** The looked-up tokens' checkpoint; undefined without lookup. */
   #lookedUp: Guess["checkpoints"] | undefined;
   #isThrifty = true;
   readonly #purse: Purse;
   #length = LOOKED_UP;
-  /** When an item began that is executed by itself. */
+  /** When the latest single item began. */
   #began: number | undefined;
 
   /** @param guess By default, the guess that the run's inputs give: a decoder's tokens, up to the prompt's last. */
@@ -96,8 +101,13 @@ export class Blocks {
   }
 
   /**
+<<<<<<< HEAD
    * Executes the next items together. After a wrong guess, nothing further of the guess is believed; looked-up tokens
    * serve for guesses while the guesses pay.
+=======
+   * Executes the next items together. After a wrong guess, no further guess is believed; tokens are
+   * looked up * while lookup pays.
+>>>>>>> rf
    * @param to The item before which the block ends at the latest.
    * @returns undefined if the next item is to be executed by itself
    */
@@ -134,7 +144,7 @@ export class Blocks {
     return result;
   }
 
-  /** A guess of the tokens that follow, where the text so far has the latest tokens before. */
+  /** Guesses the next tokens, where the text has the latest tokens at an earlier place. */
   #lookUp({ from, carried }: Start): Guess | undefined {
     if (this.#lookedUp === undefined || (this.#isThrifty && !this.#purse.allows(MIN_ITEMS))) return undefined;
     const { model, inputs } = this.#run;

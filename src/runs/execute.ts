@@ -23,19 +23,23 @@ export type Execute = {
   readonly stretch?: ExecuteStretch | undefined;
   /** Executes items of a run together, if this machine does. */
   readonly block?: ExecuteBlock | undefined;
-  /** When tokens of a text are expected that followed before in the text; never by default. */
+  /** When a text's next tokens are guessed from the text; never by default. */
   readonly lookup?: Lookup | undefined;
-  /** What items of the only run to be executed are expected to carry. */
+  /** A guess for the items in the only run to execute. */
   readonly guess?: Guess | undefined;
 };
 
+<<<<<<< HEAD
 /** A lookup guesses tokens in every possible place, or only while its blocks pay. */
+=======
+/** Tokens are looked up at every chance, or while blocks with looked-up tokens pay. */
+>>>>>>> rf
 type Lookup = "always" | "where it pays";
 
 /** Consecutive items of a run, with guesses of the carried tensors. */
 type Block = {
   model: CompiledModel;
-  /** The inputs of each item. The bytes must not lie in the memory of `trees`: the items are hashed over those before. */
+  /** The inputs of each item. The bytes must not lie in the memory of `trees`: there the items are hashed. */
   items: BlockInputs;
   /** The checkpoints whose carried tensors are guessed: other checkpoints count for the first item alone. */
   guessed: readonly number[];
@@ -62,14 +66,18 @@ export type Stretch = {
   inputs: RunInputs;
   /** The steps whose tensors are requested for the last item, in ascending order. */
   steps: readonly number[];
-  /** For decoders, the tokens that the last item is expected to take; a wrong text costs time and changes nothing. */
+  /** For decoders, the tokens expected before the last item; a wrong text costs time and changes nothing. */
   text?: Uint8Array;
 };
 
-/** Asks for an output of an item of a run: somebody's answer, perhaps a wrong one. */
+/** Asks somebody for an item's output: the answer may be wrong. */
 export type AskOutput = (item: number, output: number) => Promise<Uint8Array | undefined>;
 
+<<<<<<< HEAD
 /** With fewer items, a block saves no time against single items. */
+=======
+/** With fewer items, a block takes no less time than single items. */
+>>>>>>> rf
 export const MIN_ITEMS = 8;
 
 /** The result of a stretch. */

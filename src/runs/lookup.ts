@@ -1,11 +1,11 @@
 import { DType, dtypeBytes } from "../numerics/dtype.ts";
 
-/** So many tokens must stand in the text before, for what followed there to be expected again. */
+/** The number of latest tokens to find at an earlier place in the text. */
 const MATCH = 3;
 const BYTES = dtypeBytes(DType.int64);
 
 /**
- * Looks the latest tokens of a text up in the text: what followed at the latest place before is expected to follow.
+ * Looks a text's latest tokens up in the text: the tokens behind the latest earlier place are expected to follow.
  * @param tokens The text's places, int64 each.
  * @param known How many places are written.
  * @param more How many tokens to expect at most. They may go on behind the latest tokens, in a circle.
@@ -17,17 +17,21 @@ export function lookUp(tokens: Uint8Array, known: number, more: number): Uint8Ar
   for (let end = known - 1; end >= MATCH; end--) {
     if (Buffer.compare(text.subarray((end - MATCH) * BYTES, end * BYTES), latest) !== 0) continue;
     const last = Math.min(text.length, (known + more) * BYTES);
+<<<<<<< HEAD
     // The copy may read a byte after its own write.
+=======
+    // The loop may read bytes written by the loop before.
+>>>>>>> rf
     for (let at = known * BYTES; at < last; at++) text[at] = text[at - (known - end) * BYTES]!;
     return text;
   }
   return undefined;
 }
 
-/** The part of a run's time that blocks of unsure guesses may lose. */
+/** The largest part of a run's time lost to blocks with unsure guesses. */
 const LOSS = 1 / 4;
 
-/** Decides whether blocks of unsure guesses pay, by the time that items have taken in a run. Milliseconds. */
+/** Decides whether blocks with unsure guesses pay, by the times measured in a run. Milliseconds. */
 export class Purse {
   readonly #items: number;
   #singles = { count: 0, time: 0 };
@@ -40,22 +44,22 @@ export class Purse {
     this.#items = items;
   }
 
-  /** Takes note of an item that was executed by itself. */
+  /** Takes note that an item was executed alone. */
   single(time: number): void {
     this.#singles.count++;
     this.#singles.time += time;
   }
 
-  /** Takes note of a block, and of the items in the block that count. */
+  /** Takes note that a block was executed, with so many right items. */
   block(time: number, items: number): void {
     this.#block = time;
     this.#lost += time - items * this.#mean;
   }
 
   /**
-   * Whether another block may be lost: then all blocks together may lose at most {@link LOSS} of the time that the run
-   * takes item by item.
-   * @param expected How many items by themselves take as long as a block, before a block was executed.
+   * Whether another block may be lost: then all blocks together may lose at most {@link LOSS} times
+   * the run's time item by item.
+   * @param expected A block's time in single items, before any block was executed.
    */
   allows(expected: number): boolean {
     if (this.#singles.count === 0) return false;

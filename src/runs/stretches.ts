@@ -33,20 +33,24 @@ export function stretchEnd(from: number, to: number, length: number, interval: n
   return Math.min(to, from + length, from - (from % interval) + interval);
 }
 
-/** What somebody says about a run that was executed before. */
+/** What somebody says about a run. */
 export type Told = {
-  /** What items are expected to carry, if more is known than a prompt. */
+  /** The items' expected tokens, if more than a prompt are known. */
   guess?: Guess | undefined;
-  /** Says from which states stretches may begin before the stretches in front of them have ended. */
+  /** Gives states for stretches to begin before earlier stretches have ended. */
   stateOf?: AskState | undefined;
 };
 
+<<<<<<< HEAD
 /**
  * The items in a block, where a stretch executes in blocks: with a known text, such a stretch ends in some seconds too.
  */
+=======
+/** The length for stretches executed in a block: with a known text, these stretches end in some seconds too. */
+>>>>>>> rf
 const BLOCK = 16;
 
-/** How many of the next items are known to carry what is guessed, up to a block; 0 for too few for a block. */
+/** Counts the next items with a guess, up to a block; 0 for too few. */
 function knownItems(guess: Guess | undefined, from: number, to: number): number {
   let known = 1;
   while (guess !== undefined && known < Math.min(BLOCK, to - from) && guess.of(from + known) !== undefined) known++;

@@ -21,6 +21,8 @@ import {
   type BlockedText,
   type CountedExecute,
 } from "../../testkit/decoders/blockedText.ts";
+import { rejection } from "../../testkit/rejection.ts";
+import { StoredRun } from "../../src/dispute/run/storedRun.ts";
 import { gpt2Decoder } from "../../testkit/models/exports/language.ts";
 import { halfDecoder } from "../../testkit/models/halfDecoder.ts";
 import { LLAMA_TINY, llama } from "../../testkit/models/llama.ts";
@@ -202,6 +204,26 @@ describe("runs in blocks", function () {
       );
       expect(given).to.deep.equal(await inputsOfItem(bare, 11, alone));
       expect(counted.counts).to.deep.equal({ singles: 3, blocks: 1, wrong: 0 });
+    });
+
+    it("aFailureInABlock_leavesARunThatCanBeExecutedAgain", async () => {
+      const { program, inputs, executor } = text;
+      const guess = { checkpoints: [checkpoint], of: (item: number) => new Map([[text.input, taken[item]!]]) };
+      const stored = new StoredRun(program.model.program, TEXT_ITEMS);
+      const { execute } = countedExecute(executor);
+      const { block } = execute;
+      let failing = true;
+      // The block is executed, and its result is lost: as if the process were killed before the result counts.
+      const once: Execute["block"] = async (...args) => {
+        const result = await block!(...args);
+        if (failing) throw new Error("killed");
+        return result;
+      };
+      const fragile = Object.assign(((...args) => execute(...args)) as Execute, { block: once });
+      expect((await rejection(executeRun(program, inputs, fragile, { stored, guess }))).message).to.equal("killed");
+      expect(await stored.readRoots()).to.equal(undefined);
+      failing = false;
+      expect((await executeRun(program, inputs, fragile, { stored, guess })).runRoot).to.equal(right);
     });
 
     it("wrongAtEachPlace_changeNoBit", async () => {

@@ -16,7 +16,7 @@ export type Gpt2Shape = {
   vocabulary: number;
   /** Whether all floats of the model are float16; otherwise they are float32. */
   half?: boolean;
-  /** If given, tokens mostly follow each other in circles of this length. Otherwise a text mostly becomes one token. */
+  /** If given, tokens mostly follow each other in circles with so many tokens; otherwise a token follows itself. */
   circle?: number;
 };
 
@@ -167,7 +167,11 @@ export function gpt2Decoder(shape: Gpt2Shape, seed = 1): Uint8Array {
     const first = token - (token % circle);
     return first + ((token - first + 1) % Math.min(circle, vocabulary - first));
   });
+<<<<<<< HEAD
   // Such weights make the embedded token the most probable token.
+=======
+  // With random weights, the token just read is the most probable next token.
+>>>>>>> rf
   const read = circle === 1 ? "input_ids" : d.node("Gather", [d.constant(int64Tensor(following)), "input_ids"]);
   const embedded = d.node("Add", [d.node("Gather", [words, read]), positions]);
   const axes = d.constant(int64Tensor([1, 2]));

@@ -14,7 +14,11 @@ type Item = { root: string; tensors: readonly Uint8Array[]; carried: Carried };
 
 const checkpointsOf = ({ program }: CompiledModel): Set<number> => new Set(program.checkpoints.map(({ step }) => step));
 
+<<<<<<< HEAD
 /** Executes a run's items, each after the item before. */
+=======
+/** Executes a run's items in order, each alone. */
+>>>>>>> rf
 export async function oneByOne({ model, inputs }: Run, executor: Executor): Promise<Item[]> {
   const all: Item[] = [];
   const kept = checkpointsOf(model);
@@ -59,7 +63,7 @@ export async function compareBlocks(
     });
     const result = await executor.runBlock(block, { trees, isUnsure });
     counts.wrong += Number(result.isWrong);
-    // Where what each item carries is kept, each block has at least one item that counts.
+    // If each item's carried tensors are kept, each block has at least one right item.
     if (isUnsure) expect(result.items.length, `item ${item}`).to.be.greaterThan(0);
     if (result.items.length === 0) {
       carried = right[item++]!.carried;

@@ -3,7 +3,7 @@ import { createExecutor, type Executor, type ExecutorOptions } from "../createEx
 import { ExecutionMemoryError } from "../errors.ts";
 
 /**
- * Creates an executor for items and blocks; for items alone if there is no memory for blocks.
+ * Creates an executor for items and blocks; for items alone without enough memory for blocks.
  * @throws as `createExecutor`
  */
 export async function createWithBlocks(

@@ -38,7 +38,7 @@ export type BlockOptions = {
   /** Receives nothing, but lets each item be hashed where the item differs from the item before. */
   trees?: SuccessiveTrees | undefined;
   /**
-   * Whether guesses are often wrong: each item's carried tensors are kept, so that a wrong guess costs no second pass.
+   * Whether guesses are often wrong: each item's carried tensors are kept, and a wrong guess costs no second pass.
    */
   isUnsure?: boolean | undefined;
 };
@@ -58,7 +58,11 @@ type Means = {
 /** With fewer items than this part of a block, a smaller block is filled instead, or the items go one by one. */
 const FILLED = 0.6;
 
+<<<<<<< HEAD
 /** The most bytes for carried tensors, kept after a block with unsure guesses. */
+=======
+/** The most bytes kept from a block with unsure guesses: carried tensors, for each item. */
+>>>>>>> rf
 const KEPT_BYTES = 2 ** 28;
 
 /**

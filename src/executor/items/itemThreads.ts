@@ -37,7 +37,7 @@ export class ItemThreads {
   /** The current and queued items of each started thread. */
   readonly #queues = new Map<Worker, Asked[]>();
   readonly #waiting: Asked[] = [];
-  /** By guessed checkpoints, the blocks that the threads execute. */
+  /** By guessed checkpoints, the threads' blocks. */
   readonly #blocks = new Map<string, ExecutorOptions["blocks"]>();
   #failure: EngineFaultError | ExecutionThreadError | undefined;
   #started: { resolve: () => void; reject: (error: Error) => void } | undefined;
@@ -99,7 +99,8 @@ export class ItemThreads {
    * Executes a block on the thread that has least to do. Blocks of a program always have the same guessed checkpoints.
    * @param guessed The checkpoints whose carried tensors each item has.
    * @param options With `trees`, the items are hashed; nothing is put over the trees.
-   * @returns no item if blocks are not worth it
+   * @returns no item if blocks are not faster
+
    * @throws as `run`
    */
   async runBlock(

@@ -18,7 +18,7 @@ export type Task = {
   steps: readonly number[];
   /** The run's length, for tasks over several items that carry state. */
   run?: RunLength;
-  /** For a decoder's items, the tokens that the last item is expected to take. */
+  /** For a decoder's items, the tokens expected before the last item. */
   text?: TensorRef;
   /** Until when the result is useful, unix seconds; null if unknown. The earliest is executed first. */
   due: number | null;

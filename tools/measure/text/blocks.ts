@@ -1,4 +1,4 @@
-/** What guesses gain and lose: a text that is checked, wrong guesses, and a text that repeats. */
+/** What guesses gain and lose: a checked text, wrong guesses, and a repeating text. */
 import { compile } from "../../../src/compiler/compile.ts";
 import { chosenToken, decoderInputs } from "../../../src/compiler/wraps/decoderInputs.ts";
 import { wrapDecoder } from "../../../src/compiler/wraps/wrapDecoder.ts";
@@ -13,7 +13,7 @@ import type { Execute } from "../../../src/runs/execute.ts";
 import { FastExecutors } from "../../../src/runs/fastExecutors.ts";
 import { gpt2Decoder, type Gpt2Shape } from "../../../testkit/models/gpt2.ts";
 
-/** Tokens that follow each other in circles of this length, unless what stands before says otherwise. */
+/** Tokens mostly follow each other in circles with so many tokens. */
 const CIRCLE = 4;
 const TOKEN_BYTES = 8;
 
@@ -22,10 +22,10 @@ type Text = {
   milliseconds: number;
   root: string;
   tokens: number[];
-  /** The last item's tokens, as the claim holds them. */
+  /** The last item's tokens. */
   last: Uint8Array;
   blocks: number;
-  /** Items with a right guess, and all items in blocks. */
+  /** Right items in blocks, and all items in blocks. */
   right: number;
   asked: number;
 };
@@ -80,7 +80,7 @@ class Texts {
 
 const times = (a: number, b: number): string => (a / b).toFixed(2);
 
-/** Prints how long a text takes whose checker is told the right tokens, or wrong ones. */
+/** Prints a text's time for a checker with right tokens, and with wrong tokens. */
 export async function checkedInBlocks(
   model: CompiledModel,
   prompt: readonly number[],
@@ -104,7 +104,7 @@ export async function checkedInBlocks(
   );
 }
 
-/** Prints what looking tokens up gains, for a decoder whose text repeats and does not become one token. */
+/** Prints the gain by lookup, for a decoder with a repeating text of several tokens. */
 export async function lookedUp(
   shape: Gpt2Shape,
   prompt: readonly number[],
