@@ -42,13 +42,8 @@ type Begun = { to: number; carried: Carried; result: Promise<StretchResult | und
 export class Ahead {
   readonly #begun = new Map<number, Begun>();
   readonly #ask: AskState;
-<<<<<<< HEAD
-  readonly #execute: Execute;
-  /** The first item after the last stretch with a known result. */
-=======
   readonly #execute: (from: number, to: number, carried: Carried) => Promise<StretchResult>;
   /** The first item behind the beginning of the due stretch. */
->>>>>>> rf
   #due = 0;
   #isEnded = false;
   #taken: () => void = () => undefined;

@@ -45,13 +45,8 @@ export function answerGuess(
 }
 
 /**
-<<<<<<< HEAD
- * A guess for the inputs of items with an earlier execution: from the run's last item, or from a kept state.
- * @param item The last of the items.
-=======
  * Guesses a run's carried tokens after an execution: from the run's last item, or from a kept state.
  * @param item The last item to guess for.
->>>>>>> rf
  */
 export async function ownGuess(run: RunExecution, item: number): Promise<Guess | undefined> {
   const { inputs, program } = run;
@@ -101,13 +96,8 @@ export class Blocks {
   }
 
   /**
-<<<<<<< HEAD
-   * Executes the next items together. After a wrong guess, nothing further of the guess is believed; looked-up tokens
-   * serve for guesses while the guesses pay.
-=======
    * Executes the next items together. After a wrong guess, no further guess is believed; tokens are
    * looked up * while lookup pays.
->>>>>>> rf
    * @param to The item before which the block ends at the latest.
    * @returns undefined if the next item is to be executed by itself
    */

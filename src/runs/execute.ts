@@ -29,11 +29,7 @@ export type Execute = {
   readonly guess?: Guess | undefined;
 };
 
-<<<<<<< HEAD
-/** A lookup guesses tokens in every possible place, or only while its blocks pay. */
-=======
 /** Tokens are looked up at every chance, or while blocks with looked-up tokens pay. */
->>>>>>> rf
 type Lookup = "always" | "where it pays";
 
 /** Consecutive items of a run, with guesses of the carried tensors. */
@@ -73,11 +69,7 @@ export type Stretch = {
 /** Asks somebody for an item's output: the answer may be wrong. */
 export type AskOutput = (item: number, output: number) => Promise<Uint8Array | undefined>;
 
-<<<<<<< HEAD
-/** With fewer items, a block saves no time against single items. */
-=======
 /** With fewer items, a block takes no less time than single items. */
->>>>>>> rf
 export const MIN_ITEMS = 8;
 
 /** The result of a stretch. */

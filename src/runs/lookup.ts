@@ -17,11 +17,7 @@ export function lookUp(tokens: Uint8Array, known: number, more: number): Uint8Ar
   for (let end = known - 1; end >= MATCH; end--) {
     if (Buffer.compare(text.subarray((end - MATCH) * BYTES, end * BYTES), latest) !== 0) continue;
     const last = Math.min(text.length, (known + more) * BYTES);
-<<<<<<< HEAD
-    // The copy may read a byte after its own write.
-=======
     // The loop may read bytes written by the loop before.
->>>>>>> rf
     for (let at = known * BYTES; at < last; at++) text[at] = text[at - (known - end) * BYTES]!;
     return text;
   }

@@ -41,13 +41,7 @@ export type Told = {
   stateOf?: AskState | undefined;
 };
 
-<<<<<<< HEAD
-/**
- * The items in a block, where a stretch executes in blocks: with a known text, such a stretch ends in some seconds too.
- */
-=======
 /** The length for stretches executed in a block: with a known text, these stretches end in some seconds too. */
->>>>>>> rf
 const BLOCK = 16;
 
 /** Counts the next items with a guess, up to a block; 0 for too few. */

@@ -7,11 +7,7 @@ import { readModel } from "../../src/model/onnx/readModel.ts";
 import { RunInputs } from "../../src/program/trace/runInputs.ts";
 import type { Execute } from "../../src/runs/execute.ts";
 
-<<<<<<< HEAD
-/** The default number for a text's items, and for the decoder's slots. */
-=======
 /** The default number of items in a text, and the decoder's slots. */
->>>>>>> rf
 export const TEXT_ITEMS = 15;
 /** The longest block of a text's executor. */
 export const TEXT_BLOCK = 8;

@@ -167,11 +167,7 @@ export function gpt2Decoder(shape: Gpt2Shape, seed = 1): Uint8Array {
     const first = token - (token % circle);
     return first + ((token - first + 1) % Math.min(circle, vocabulary - first));
   });
-<<<<<<< HEAD
-  // Such weights make the embedded token the most probable token.
-=======
   // With random weights, the token just read is the most probable next token.
->>>>>>> rf
   const read = circle === 1 ? "input_ids" : d.node("Gather", [d.constant(int64Tensor(following)), "input_ids"]);
   const embedded = d.node("Add", [d.node("Gather", [words, read]), positions]);
   const axes = d.constant(int64Tensor([1, 2]));

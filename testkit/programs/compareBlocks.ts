@@ -14,11 +14,7 @@ type Item = { root: string; tensors: readonly Uint8Array[]; carried: Carried };
 
 const checkpointsOf = ({ program }: CompiledModel): Set<number> => new Set(program.checkpoints.map(({ step }) => step));
 
-<<<<<<< HEAD
-/** Executes a run's items, each after the item before. */
-=======
 /** Executes a run's items in order, each alone. */
->>>>>>> rf
 export async function oneByOne({ model, inputs }: Run, executor: Executor): Promise<Item[]> {
   const all: Item[] = [];
   const kept = checkpointsOf(model);

@@ -58,11 +58,7 @@ type Means = {
 /** With fewer items than this part of a block, a smaller block is filled instead, or the items go one by one. */
 const FILLED = 0.6;
 
-<<<<<<< HEAD
-/** The most bytes for carried tensors, kept after a block with unsure guesses. */
-=======
 /** The most bytes kept from a block with unsure guesses: carried tensors, for each item. */
->>>>>>> rf
 const KEPT_BYTES = 2 ** 28;
 
 /**

@@ -31,11 +31,7 @@ export type ToThread =
     }
   | { kind: "end" };
 
-<<<<<<< HEAD
-/** A block's result. Instead of each item's list of roots, a message has the roots. */
-=======
 /** A block's result. Each item's trace goes as the roots in the trace's list. */
->>>>>>> rf
 export type SentBlock = Omit<BlockResult, "items"> & {
   items: readonly { roots: Uint8Array | undefined; tensors: readonly Uint8Array[] }[];
 };

@@ -148,7 +148,8 @@ export type OpenedReceipt = { receipt: Receipt; sold: Sold; claims: readonly Sig
 
 /**
  * Compares a receipt with its request and with the files of the model: renders, tokenises and checks each signature.
- * @throws ReceiptError with the first wrong field's name /
+ * @throws ReceiptError with the first wrong field's name
+ */
 export function openReceipt(
   json: unknown,
   about: { model: TextModel; request: TextRequest; place: ReceiptPlace; findSigner: FindSigner },
