@@ -161,7 +161,7 @@ export class Gateway {
     }
   }
 
-  /** The request as it was taken first, if it came before, and as it is taken if it did not. */
+  /** Returns an earlier request with the same key of idempotency, or a new one, with prompt and drawing. */
   #taken({ key: { owner }, request, idempotency }: Asked, model: TextModel) {
     const { ledger, clock = () => Date.now() / 1_000, at } = this.#options;
     const about = { ...request, seed: request.seed?.toString(), files: model.hashes };
