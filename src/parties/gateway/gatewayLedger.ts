@@ -13,7 +13,7 @@ type NewRequest = {
 };
 
 /** A request, with the blocks that were bought for it. */
-export type KeptRequest = { number: number; fingerprint: string; taken: Taken; blocks: ReceiptBlock[] };
+type KeptRequest = { number: number; fingerprint: string; taken: Taken; blocks: ReceiptBlock[] };
 
 const CONTENT = {
   applicationId: 0x52665447,

@@ -146,7 +146,7 @@ export class Payer {
   }
 
   /**
-   * Sends a request, under the present time. Without inputs, the worker gives a signed answer only, and executes nothing.
+   * Sends a request, under the present time. Without inputs, the worker gives an earlier answer and executes nothing.
    */
   async #send(
     program: KnownProgram,

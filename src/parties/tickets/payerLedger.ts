@@ -79,8 +79,8 @@ export class PayerLedger {
   }
 
   /**
-   * Keeps a request before sending. An abandoned request for the same answer goes on under the old nonce: the worker may
-   * have signed an answer.
+   * Keeps a request before sending. An abandoned request for the same answer goes on under the old nonce: the worker
+   * may have signed an answer.
    * @param since Unix seconds: answers of earlier requests are too old.
    * @returns the request with the nonce and the first time, to be ended by `hold` or `unanswered`; the given object for
    *   a new request

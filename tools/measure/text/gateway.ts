@@ -1,6 +1,7 @@
 /**
  * Texts through a gateway. Prints the gateway's own share of a block, tokens a second beside a loop of plain
- * onnxruntime behind the same HTTP server, tokens that a worker may sell in a minute, and blocks until a liar is stopped.
+ * onnxruntime behind the same HTTP server, tokens that a worker may sell in a minute, and blocks until a liar is
+ * stopped.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
