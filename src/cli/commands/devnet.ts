@@ -217,7 +217,7 @@ function textLines({ url }: NonNullable<Devnet["text"]>, next: readonly string[]
   return [`A gateway sells texts at ${url} (any API key). Next:`, ...next.map((line) => `  ${line}`), ""];
 }
 
-/** Returns the lines that ask for a text, and verify its receipt. */
+/** Returns the lines for asking for a text and for verifying the receipt. */
 function textCommands({ url, model, tickets, claims, models, texts }: NonNullable<Devnet["text"]>): string[] {
   const body = JSON.stringify({ model, messages: [{ role: "user", content: "the chain" }], max_tokens: 64 });
   const files = ["--request", "request.json", "--models", models, "--texts", texts];

@@ -161,7 +161,7 @@ export class Gateway {
     }
   }
 
-  /** An earlier request under the same key, in its first form; otherwise the new request. */
+  /** Returns an earlier request with the same key of idempotency, or a new one, with prompt and drawing. */
   #taken({ key: { owner }, request, idempotency }: Asked, model: TextModel) {
     const { ledger, clock = () => Date.now() / 1_000, at } = this.#options;
     const about = { ...request, seed: request.seed?.toString(), files: model.hashes };

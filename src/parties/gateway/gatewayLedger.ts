@@ -55,8 +55,8 @@ export class GatewayLedger {
   }
 
   /**
-   * Keeps a new request and reserves its highest cost, if the budget suffices.
-   * @param time Unix seconds. @returns undefined, and keeps nothing, if the budget does not have it
+   * Keeps a new request and reserves the highest cost of the request.
+   * @param time Unix seconds. @returns undefined, and keeps nothing, if the budget is too small
    */
   add(
     { owner, idempotency, fingerprint, taken, time }: NewRequest,
@@ -75,14 +75,14 @@ export class GatewayLedger {
   }
 
   /**
-   * Reserves what the rest of a request can cost, smallest units.
+   * Reserves the highest cost for the rest of a request, smallest units.
    * @param budget Undefined: without limit. @returns false if the budget does not have it
    */
   reserve(owner: string, amount: bigint, budget: bigint | undefined): boolean {
     return this.#database.unsynced(() => this.#reserve(owner, amount, budget));
   }
 
-  /** Gives back what is reserved and was not needed; a request without blocks that cannot come again is forgotten. */
+  /** Gives a rest of the reserve back, and forgets a request without blocks and without a key of idempotency. */
   release(owner: string, amount: bigint, request: number): void {
     this.#database.unsynced(() => {
       const { spent, reserved } = this.money(owner);

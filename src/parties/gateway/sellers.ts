@@ -45,7 +45,7 @@ const PATIENCE_MS = 60_000;
 const BACK_OFF_MS = 5_000;
 const MOST_DOUBLED = 6;
 const BUSY_MS = 200;
-/** How often a worker is asked again whose connection was lost, and how often is looked for answers that were lost. */
+/** Number of repeated sendings after a lost connection; pause between looks for lost answers. */
 const REPEATS = 2;
 const LOOK_MS = 60_000;
 /** How long an answer is waited for: then the next worker is asked. */
@@ -57,7 +57,7 @@ const FAST_MS = ANSWER_MS / 4;
 /** The expected price of a block, smallest units, rounded up. */
 export const priceOf = ({ face, oneIn }: PayerLimits): bigint => (face + BigInt(oneIn) - 1n) / BigInt(oneIn);
 
-/** Decides, by the secret seed, whether the gateway checks an answer. */
+/** Whether an answer is drawn for a check. */
 export const isDrawn = (digest: Hex, { secret, share }: Pick<SellersOptions, "secret" | "share">): boolean =>
   createHmac("sha256", secret).update(digest).digest().readUIntBE(0, 6) < share * 2 ** 48;
 
@@ -99,9 +99,8 @@ class Seller {
   }
 
   /**
-   * Takes the time of an answer. No more are asked for at once than are given in half the time that is waited, by
-   * a worker that gives them one after the other.
-   * @param among How many were under way.
+   * Takes the time of an answer. A serial worker gives the requests under way within half of the longest wait.
+   * @param among Number of requests under way.
    */
   answered(milliseconds: number, among: number): void {
     this.failures = 0;
@@ -294,7 +293,7 @@ export class Sellers {
     }
     if (performance.now() < seller.lookedAt + LOOK_MS) return;
     seller.lookedAt = performance.now();
-    // Until then a client may come back for its text, which goes on with the answer that was lost.
+    // Until then a client may repeat the request for the text: the text goes on with the lost answer.
     await this.#payLost(seller, this.#options.at.claimLifetime / 2);
   }
 
@@ -312,7 +311,7 @@ export class Sellers {
     }
   }
 
-  /** Pays answers that were lost, and that nobody asks for again: each has a place at the worker. */
+  /** Pays abandoned lost answers: each answer takes a place at the worker. */
   async #payLost(seller: Seller, age: number): Promise<void> {
     const { payer } = seller;
     const { program, ledger, log } = this.#options;

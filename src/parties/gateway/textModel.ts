@@ -107,7 +107,7 @@ function tokensOf(model: TextModel, request: TextRequest, clock: Clock, param: s
   const isChat = request.kind === "chat";
   if (isChat && model.render === undefined)
     throw unfitRequest("messages", `${model.name} has no chat template: ask for completions`);
-  // SAFETY: rendering and tokenising take time, in which nobody else is answered. Only a text that may fit is looked at.
+  // SAFETY: rendering and tokenising block the process: texts beyond the bound are refused before.
   requireBytes(model, param, isChat ? messages.map(({ content }) => content) : [prompt]);
   const read: Clock = (format) => (readings[format] = clock(format));
   const text = isChat ? model.render!(messages, read) : prompt;

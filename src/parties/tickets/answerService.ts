@@ -7,13 +7,13 @@ import type { KnownProgram } from "../../dispute/run/execution.ts";
 import { MAX_ITEMS, runWork } from "../../program/run.ts";
 import { programWork } from "../../program/work.ts";
 import { JobProgramError } from "../requester/errors.ts";
-import { sharedZeros } from "../../program/merkle/tensor.ts";
-import { bytesOf, RunInputError, RunInputs } from "../../program/trace/runInputs.ts";
+import type { RunInputs } from "../../program/trace/runInputs.ts";
 import { answerRun } from "./answerRun.ts";
 import { requireClaimable } from "./claimable.ts";
 import { RefusedError } from "./errors.ts";
 import type { AnswerBody, Info, Payment, Question } from "./messages.ts";
-import { claimBody, requestOf, ticketOfBody } from "./messageSchemas.ts";
+import { requestOf, ticketOfBody } from "./messageSchemas.ts";
+import { aboutOf, bodyOf, inputsOf, usedNonce } from "./questions.ts";
 import type { Pace, ServiceOptions } from "./serviceOptions.ts";
 import type { GivenAnswer } from "./workerLedger.ts";
 import { digestOf, drawOf, oddsOf, secretHashOf, typedData } from "./typedData.ts";
@@ -25,7 +25,7 @@ export const CLOCK_SKEW = 60;
 const FRESH_MS = 10_000;
 const MAX_WAITING = 128;
 
-/** A request under way, and how many others wait for its answer: the same request, sent again. */
+/** A request under way, and the number of repeated sendings that wait for the answer. */
 type Running = { about: string; answer: Promise<AnswerBody>; repeats: number };
 const MAX_REPEATS = 4;
 
@@ -101,8 +101,8 @@ export class AnswerService {
   }
 
   /**
-   * Executes and signs what a payer asks for. A request that comes again with its nonce, and a new time, gets the same
-   * answer until that is paid: nothing is executed or signed twice.
+   * Executes and signs an answer. The same request with the same nonce and a new time gets the same answer until the
+   * payment: nothing is executed or signed twice.
    * @throws RefusedError
    */
   async answer(question: Question): Promise<AnswerBody> {
@@ -120,7 +120,7 @@ export class AnswerService {
     return answer.finally(() => this.#running.delete(name));
   }
 
-  /** The answer that is under way for the same request. */
+  /** Waits for the answer under way for the same request. */
   async #awaited(same: Running, question: Question): Promise<AnswerBody> {
     if (same.about !== aboutOf(question.payer, question.request)) throw usedNonce();
     if (same.repeats >= MAX_REPEATS) throw new RefusedError(429, "this request waits already: wait for its answer");
@@ -132,7 +132,7 @@ export class AnswerService {
     }
   }
 
-  /** An answer that was signed before, and is not paid: it may have been lost on its way. */
+  /** Gives a signed, unpaid answer again: the connection of the first sending may be lost. */
   #again(given: GivenAnswer | "nothing", question: Question): AnswerBody {
     if (given === "nothing" || aboutOf(given.claim.payer, given.claim) !== aboutOf(question.payer, question.request))
       throw usedNonce();
@@ -394,41 +394,3 @@ export class AnswerService {
 
 const poor = (free: bigint, needed: bigint): RefusedError =>
   new RefusedError(402, `the payer's deposit for this worker is ${free}, at least ${needed} is needed`);
-
-const usedNonce = (): RefusedError =>
-  new RefusedError(409, "another request with this nonce was made before, or its answer is paid: use a new one");
-
-/** What a request with the same nonce has in common with the first one: all but the time. */
-const aboutOf = (
-  payer: string,
-  { programRoot, inputsRoot, items, firstItem }: Pick<SignedClaim | Question["request"], keyof RunAbout>,
-): string => [payer, programRoot, inputsRoot, items, firstItem].join(" ").toLowerCase();
-type RunAbout = Pick<SignedClaim, "programRoot" | "inputsRoot" | "items" | "firstItem">;
-
-const bodyOf = ({ claim, signature, outputs }: GivenAnswer): AnswerBody => ({
-  claim: claimBody(claim),
-  signature,
-  outputs: outputs.map((bytes) => Buffer.from(bytes).toString("base64")),
-});
-
-function inputsOf(
-  { model }: KnownProgram,
-  { inputs }: Question,
-  length: { items: number; firstItem: number },
-): RunInputs {
-  try {
-    return new RunInputs(
-      model.program.inputs,
-      length,
-      inputs.map((text, k) => {
-        const input = model.program.inputs[k];
-        // An empty text means carried state with zeros only.
-        if (text === "" && input?.source?.kind === "carried") return sharedZeros(bytesOf(input));
-        return Buffer.from(text, "base64");
-      }),
-    );
-  } catch (error) {
-    if (error instanceof RunInputError) throw new RefusedError(400, error.message, { cause: error });
-    throw error;
-  }
-}

@@ -113,16 +113,16 @@ export class Payer {
       time: this.#now,
       nonce: bytesToHex(randomBytes(32)),
     };
-    // An answer that is older could be refuted for a short time only.
+    // An older answer could be refuted for a short time only.
     const request = ledger.asks({ request: first, inputs: inputs.bytes }, first.time - BigInt(claimLifetime) / 2n);
     return this.#send(program, request, inputs.bytes, { isDrawn, isFirst: request === first });
   }
 
   /**
-   * Takes answers that were lost on their way: the worker may have signed them, and keeps a place for each until it is
-   * paid. Nothing is executed for this.
-   * @param age Seconds since the requests were sent, at least.
-   * @returns the answers that came, to be judged and paid
+   * Takes lost answers: the worker may have signed such an answer, and keeps a place for the answer until the payment.
+   * Nothing is executed.
+   * @param age Least seconds since the first sending.
+   * @returns the answers, to be judged and paid
    * @throws WrongAnswerError
    */
   async lost(program: KnownProgram, age = 0): Promise<(Answered & { inputs: RunInputs })[]> {
@@ -132,7 +132,7 @@ export class Payer {
     const answers: (Answered & { inputs: RunInputs })[] = [];
     for (const { request, inputs: bytes } of found) {
       const inputs = new RunInputs(program.model.program.inputs, request, bytes);
-      // Meanwhile another request may have taken the nonce over.
+      // Meanwhile another request may have the nonce.
       const { nonce } = ledger.asks({ request, inputs: bytes }, since);
       if (nonce !== request.nonce) ledger.unanswered(nonce, true);
       else
@@ -146,7 +146,7 @@ export class Payer {
   }
 
   /**
-   * Sends a request, under a time of now. Without inputs, the worker gives what it has already, and executes nothing.
+   * Sends a request, under the present time. Without inputs, the worker gives an earlier answer and executes nothing.
    */
   async #send(
     program: KnownProgram,
@@ -240,7 +240,7 @@ export class Payer {
     if (claim.programRoot !== programRoot) throw wrong("is about another program");
     if (claim.inputsRoot !== inputsRoot) throw wrong("is about other inputs");
     if (claim.items !== items || claim.firstItem !== firstItem) throw wrong("is about other items");
-    // An answer that was lost is from after the first sending.
+    // A lost answer was issued after the first sending.
     const [from, until] = [request.time - BigInt(CLOCK_SKEW), this.#now + BigInt(CLOCK_SKEW)];
     if (claim.issued < from || claim.issued > until)
       throw wrong(`says that it was issued at ${claim.issued}, more than ${CLOCK_SKEW} s from the request or from now`);
@@ -257,7 +257,7 @@ export class Payer {
     return { claim, digest, outputs: answer.outputs, nodes: answer.nodes };
   }
 
-  /** Answers that the worker lets be unpaid, and that the deposit covered a moment ago; at least one. */
+  /** Number of answers that may be unpaid, by the worker's terms and by the deposit; at least one. */
   get places(): number {
     return Math.max(1, Math.min(this.#info.unpaid, this.#covered));
   }
@@ -277,7 +277,7 @@ export class Payer {
   }
 }
 
-/** An input as it is sent: the index as nothing, and so carried state that begins with zeros. */
+/** An input as a message: an empty text for the index, and for carried state of zeros. */
 const wireText = ({ source }: ProgramInput, bytes: Uint8Array): string =>
   source?.kind === "index" || (source?.kind === "carried" && isZeros(bytes))
     ? ""

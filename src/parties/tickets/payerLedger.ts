@@ -42,7 +42,7 @@ const TO_VERSION_2 = `
   create index held_by_inputs on held (inputs_root);
   create index held_by_time on held (issued);`;
 
-/** The additions since version 2: requests whose answers have not come. */
+/** The additions since version 2: requests without answers. */
 const TO_VERSION_3 = `
   create table asked (
     nonce text primary key, worker text not null, program_root text not null, about text not null,
@@ -60,13 +60,13 @@ const CONTENT = {
   upgrades: [TO_VERSION_2, TO_VERSION_3],
 };
 
-/** A request that was sent, and whose answer may be lost. The time is that of the first sending. */
+/** A sent request without an answer. The time is the time of the first sending. */
 type AskedRequest = { request: AnswerRequest; inputs: readonly Uint8Array[] };
 
 /** The promises to a payer, and the payer's signatures. */
 export class PayerLedger {
   readonly #database: Database;
-  /** Nonces of requests that this process waits for. */
+  /** Nonces of the requests under way in this process. */
   readonly #waiting = new Set<string>();
 
   private constructor(database: Database) {
@@ -79,10 +79,11 @@ export class PayerLedger {
   }
 
   /**
-   * Keeps a request before it is sent. A request for the same answer that nobody waits for goes on under its nonce: the
-   * worker may have signed its answer.
+   * Keeps a request before sending. An abandoned request for the same answer goes on under the old nonce: the worker
+   * may have signed an answer.
    * @param since Unix seconds: answers of earlier requests are too old.
-   * @returns the request with its nonce and first time, to be ended by `hold` or `unanswered`; the given one if it is new
+   * @returns the request with the nonce and the first time, to be ended by `hold` or `unanswered`; the given object for
+   *   a new request
    */
   asks({ request, inputs }: AskedRequest, since: bigint): AnswerRequest {
     const about = aboutOf(request);
@@ -105,13 +106,13 @@ export class PayerLedger {
     return request;
   }
 
-  /** Ends the waiting for an answer. @param isRefused Whether there will be none: the request is forgotten. */
+  /** Ends the waiting for an answer. @param isRefused Whether the worker gave a refusal: the request is forgotten. */
   unanswered(nonce: Hex, isRefused: boolean): void {
     this.#waiting.delete(nonce);
     if (isRefused) this.#database.unsynced(() => this.#forgetAsked("nonce = ?", nonce));
   }
 
-  /** Requests to a worker about a program, sent between two times, whose answers nobody waits for. */
+  /** Abandoned requests to a worker about a program, sent between two times. */
   lost(worker: Address, programRoot: Hex, since: bigint, until: bigint): AskedRequest[] {
     return this.#database
       .all(
@@ -128,7 +129,7 @@ export class PayerLedger {
 
   /**
    * Keeps a signed claim before any payment.
-   * @param nonce The request's nonce, which the answer repeats.
+   * @param nonce Of the answered request.
    * @returns false if the claim is held already
    */
   hold(held: Omit<HeldClaim, "ticket" | "ticketSignature" | "sent">, nonce?: Hex): boolean {

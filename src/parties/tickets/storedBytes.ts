@@ -1,7 +1,7 @@
 import type { SQLOutputValue } from "node:sqlite";
 import { isZeros, sharedZeros } from "../../program/merkle/tensor.ts";
 
-/** Bytes as ledgers hold them: of zeros only, such as the first caches of a decoder, their number. */
+/** Returns bytes in the form of ledgers: for zeros, such as the first caches of a decoder, the number of bytes. */
 export const storedBytes = (bytes: Uint8Array): Uint8Array | number =>
   bytes.length > 0 && isZeros(bytes) ? bytes.length : bytes;
 

@@ -26,7 +26,7 @@ export type KeptAnswer = {
   ticketSignature?: Hex;
 };
 
-/** An answer as a payer gets it. */
+/** An answer in the form for a payer. */
 export type GivenAnswer = Pick<KeptAnswer, "claim" | "signature"> & { outputs: readonly Uint8Array[] };
 
 /** A request that is taken. */
@@ -56,7 +56,7 @@ const SCHEMA = `
 /** The additions since version 1: before each execution, all answers that can still go on chain are summed. */
 const TO_VERSION_2 = "create index answers_by_time on answers (issued);";
 
-/** The additions since version 2: a lost answer goes out again, with the same signature. */
+/** The additions since version 2: outputs of unpaid answers. */
 const TO_VERSION_3 = `
   create table outputs (
     nonce text not null references answers (nonce) on delete cascade, number integer not null, bytes blob not null,
@@ -139,8 +139,8 @@ export class WorkerLedger {
   }
 
   /**
-   * What was given for a nonce.
-   * @returns undefined for a new nonce; without an answer if it is paid, or not signed yet
+   * The answer given for a nonce.
+   * @returns undefined for a new nonce; "nothing" for a paid or unsigned answer
    */
   given(nonce: Hex): GivenAnswer | "nothing" | undefined {
     const row = this.#database.first("select state, claim, signature from answers where nonce = ?", nonce);

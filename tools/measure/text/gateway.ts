@@ -1,6 +1,7 @@
 /**
- * Texts through a gateway. Prints the gateway's own share of a block, tokens a second beside a loop of plain onnxruntime
- * behind the same HTTP server, what a worker may sell in a minute, and how many blocks pass until a liar is stopped.
+ * Texts through a gateway. Prints the gateway's own share of a block, tokens a second beside a loop of plain
+ * onnxruntime behind the same HTTP server, tokens that a worker may sell in a minute, and blocks until a liar is
+ * stopped.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -65,7 +66,7 @@ await lies();
 await kit.executors.close();
 await world.close();
 
-/** The stub signs whatever it is asked for, and executes nothing. */
+/** Makes a worker a stub: each question is signed, nothing is executed. */
 function becomeStub({ service, at: worker }: Serving, { program }: TextModel): void {
   const place = program.model.inputs.findIndex(({ name }) => name === DECODER.prompt);
   const length = program.model.inputs.findIndex(({ name }) => name === DECODER.promptLength);
@@ -92,7 +93,7 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(Buffer.from(base64, "base64"));
 }
 
-/** What a gateway takes of a block: a text of one block, and the same stub asked directly with the same question. */
+/** The gateway's share of a block: texts of one block, and the same question directly to the same stub. */
 async function share(): Promise<void> {
   const serving = await world.serve(await world.workerKey(), kit.model.program, kit.execute);
   becomeStub(serving, kit.model);
@@ -169,7 +170,7 @@ async function servePlain({ model, spec }: TextKit) {
   return { url: `http://127.0.0.1:${server.port}/v1`, close };
 }
 
-/** Tokens a second of the same text, both ways by turns, and what a worker may sell. */
+/** Tokens a second of the same text, both ways by turns, and the tokens for sale in a minute. */
 async function speed(): Promise<void> {
   const about = await subject();
   const { program } = about.model;
