@@ -31,7 +31,7 @@ export function stateFromOutputs({ inputs, outputs }: Program, ask: AskOutput): 
   };
 }
 
-type Execute = (from: number, to: number, carried: Carried) => Promise<StretchResult>;
+type ExecutePart = (from: number, to: number, carried: Carried) => Promise<StretchResult>;
 type Begun = { to: number; carried: Carried; result: Promise<StretchResult | undefined> };
 
 /**
@@ -42,13 +42,13 @@ type Begun = { to: number; carried: Carried; result: Promise<StretchResult | und
 export class Ahead {
   readonly #begun = new Map<number, Begun>();
   readonly #ask: AskState;
-  readonly #execute: (from: number, to: number, carried: Carried) => Promise<StretchResult>;
+  readonly #execute: ExecutePart;
   /** The first item behind the beginning of the due stretch. */
   #due = 0;
   #isEnded = false;
   #taken: () => void = () => undefined;
 
-  constructor(ask: AskState, execute: Execute) {
+  constructor(ask: AskState, execute: ExecutePart) {
     [this.#ask, this.#execute] = [ask, execute];
   }
 

@@ -17,7 +17,7 @@ import { outcomeName, taskOf, tensorName, tensorsOf, type Asked, type TaskOutcom
 import type { Task, TensorRef } from "./task.ts";
 import { isSent } from "./taskHandler.ts";
 import type { TaskQueue } from "./taskQueue.ts";
-import type { Execute, ExecutionOrder, ExecuteStretch, Stretch } from "../execute.ts";
+import type { Execute, ExecutionOrder, ExecuteStretch } from "../execute.ts";
 
 export type FleetOptions = {
   tasks: TaskQueue;
@@ -42,7 +42,7 @@ export type FleetOptions = {
 type Work = {
   asked: Omit<Asked, "inputs" | "text">;
   inputs: readonly Uint8Array[];
-  /** The text of a {@link Stretch}. */
+  /** A stretch's text. */
   text?: Uint8Array | undefined;
   /** Bytes of each tensor of the outcome. */
   bytes: readonly number[];

@@ -26,14 +26,14 @@ export class ThreadedExecutor {
     return this.#fault;
   }
 
+  readonly #block: ExecuteBlock = ({ model, items, guessed, ...options }) =>
+    this.#on(model, (threads) => threads.runBlock(items, guessed, options));
+
   /** @throws EngineFaultError, ExecutionThreadError, ExecutionInputError */
   readonly execute: Execute = Object.assign(
     ((model, inputs, keep, trees) =>
       this.#on(model, (threads) => threads.run(inputs, { ...(keep && { keep }), ...(trees && { trees }) }))) as Execute,
-    {
-      block: (({ model, items, guessed, ...options }) =>
-        this.#on(model, (threads) => threads.runBlock(items, guessed, options))) as ExecuteBlock,
-    },
+    { block: this.#block },
   );
 
   async #on<T>(model: CompiledModel, action: (threads: ItemThreads) => Promise<T>): Promise<T> {
