@@ -9,7 +9,7 @@ import type { Health } from "../base/health.ts";
 import type { Logger } from "../base/log.ts";
 import { readRegularFile } from "../base/regularFile.ts";
 import { UsageError } from "./errors.ts";
-import { type Parse, filePath, fileOrUrl, share, text, whole } from "./parse.ts";
+import { type Parse, filePath, fileOrUrl, share, whole } from "./parse.ts";
 import { s3Keys } from "./s3Keys.ts";
 import { defaulted, optional, type SettingValues } from "./settings.ts";
 import type { Execute } from "../runs/execute.ts";

@@ -19,7 +19,7 @@ import { appendOption, modelFlags, modelOptions, modelSpec, seedOption, type Mod
 import { loadProgram, readModels } from "../models.ts";
 import { commandText, inputFlags, shellWord } from "../nextCommand.ts";
 import type { Line, Output } from "../output.ts";
-import { address, list, filePath, fileOrUrl, port, text, whole } from "../parse.ts";
+import { address, list, filePath, fileOrUrl, port, whole } from "../parse.ts";
 import { addSettings, defaulted, optional, readSettings, toggle } from "../settings.ts";
 import { untilStopped } from "../stop.ts";
 import { requireFolder } from "../folders.ts";

@@ -14,7 +14,7 @@ import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
 import { nativeSettings, openCalibrated, requireNative } from "../nativeSettings.ts";
-import { address, list, oneOf, type Parse, filePath, filePaths, port, seconds, text, whole } from "../parse.ts";
+import { address, list, oneOf, type Parse, filePath, filePaths, port, seconds, whole } from "../parse.ts";
 import { referenceSettings, referencesOf } from "../references.ts";
 import { play, playerSettings, STATE_FOLDER } from "../playing.ts";
 import { addSettings, defaulted, optional, readSettings, type SettingValues } from "../settings.ts";

@@ -16,7 +16,7 @@ import { UsageError } from "../../errors.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { identificationLines } from "./identificationText.ts";
 import type { Output } from "../../output.ts";
-import { address, filePath, text } from "../../parse.ts";
+import { address, filePath } from "../../parse.ts";
 import { addSettings, defaulted, optional, readSettings, type SettingValues } from "../../settings.ts";
 import { table } from "../../../base/text.ts";
 

@@ -5,7 +5,7 @@ import { chainSettings, readerFrom } from "../../chainSettings.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { loadProgram, readModels } from "../../models.ts";
 import type { Output } from "../../output.ts";
-import { address, filePath, text } from "../../parse.ts";
+import { address, filePath } from "../../parse.ts";
 import { addSettings, optional, readSettings, required } from "../../settings.ts";
 import { table } from "../../../base/text.ts";
 

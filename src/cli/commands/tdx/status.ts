@@ -10,7 +10,7 @@ import { timeText } from "../../amount.ts";
 import { chainSettings, readerFrom } from "../../chainSettings.ts";
 import { addExamples } from "../../globalOptions.ts";
 import type { Output } from "../../output.ts";
-import { address, filePath, text } from "../../parse.ts";
+import { address, filePath } from "../../parse.ts";
 import { addSettings, optional, readSettings, required } from "../../settings.ts";
 import { readFile } from "./readFile.ts";
 

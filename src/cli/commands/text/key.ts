@@ -4,7 +4,7 @@ import { addKey } from "../../../parties/gateway/apiKeys.ts";
 import { amountAboveZero } from "../../amount.ts";
 import { addExamples } from "../../globalOptions.ts";
 import type { Output } from "../../output.ts";
-import { filePath, text, whole } from "../../parse.ts";
+import { filePath, whole } from "../../parse.ts";
 import { addSettings, optional, readSettings, required } from "../../settings.ts";
 import { requirePlace } from "../../folders.ts";
 

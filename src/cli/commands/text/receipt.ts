@@ -26,7 +26,7 @@ import { addExamples } from "../../globalOptions.ts";
 import { loadAccount } from "../../keys.ts";
 import { loadProgram } from "../../models.ts";
 import type { Output } from "../../output.ts";
-import { address, filePath, text } from "../../parse.ts";
+import { address, filePath } from "../../parse.ts";
 import { addSettings, optional, readJson, readSettings, required } from "../../settings.ts";
 import { readTexts } from "../../texts.ts";
 
