@@ -49,7 +49,9 @@ export const THEOREMS: readonly Theorem[] = [
   ...["add", "sub", "mul", "div"].map((name) => ({
     name: `${name}_correct`,
     file: "Arithmetic",
-    says: `\`Float.${name}\` of each float type is the real result, rounded once; its NaN, infinities and zero by rule`,
+    says:
+      `\`Float.${name}\` of each float type is the real result, rounded once; ` +
+      "its NaN, infinities and zero by rule",
   })),
   ...["lt", "le", "eq"].map((name) => ({
     name: `${name}_correct`,
@@ -79,7 +81,8 @@ export const THEOREMS: readonly Theorem[] = [
   {
     name: "convert_correct",
     file: "Convert",
-    says: "`Float.convert` from one float type to another is the word's real, rounded once; infinities and NaN stay",
+    says:
+      "`Float.convert` from one float type to another is the word's real, rounded once; " + "infinities and NaN stay",
   },
   {
     name: "castInteger_correct",
@@ -95,8 +98,8 @@ export const THEOREMS: readonly Theorem[] = [
     name: "leafUnder_fixes",
     file: "Merkle",
     says:
-      "an opening that `PositionalMerkle.leafUnder` accepts under the root of a list has an index below the width, and " +
-      "the list's leaf at this index, or two different pairs of nodes have the same hash",
+      "an opening that `PositionalMerkle.leafUnder` accepts under the root of a list has an index below the width, " +
+      "and the list's leaf at this index, or two different pairs of nodes have the same hash",
   },
   {
     name: "leafUnder_accepts",
@@ -125,8 +128,9 @@ export const AXIOMS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The functions of contracts/verifier and of contracts/merkle that a definition in `proofs` models by hand, each with the hash of its text, and
- * the constants and structs of their libraries. A changed function needs a changed model first.
+ * The functions of contracts/verifier and of contracts/merkle that a definition in `proofs` models by hand, each with
+ * the hash of its text, and the constants and structs of their libraries. A changed function needs a changed model
+ * first.
  */
 export const MODELLED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ExactSum: {
