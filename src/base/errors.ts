@@ -15,8 +15,8 @@ export abstract class RefuteError extends Error {
 }
 
 /**
- * Returns a base class for errors with a code and no other additional fields. The type is written out: the inferred type
- * names what Node adds to errors, and declarations for browsers must do without Node.
+ * Returns a base class for errors with a code and no other additional fields. The type is written out, because the
+ * inferred type names Node's additions to errors, and declarations for browsers must do without Node.
  */
 export function errorWithCode<Code extends string>(
   code: Code,

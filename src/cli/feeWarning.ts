@@ -17,8 +17,8 @@ export function warnOfLowFee(output: Output, { fee: needed, gas, gasPrice }: Fee
 }
 
 /**
- * Says so if nobody seems to serve a program: no account has stake, or workers took other jobs of the market and none of
- * the program. A market without claims is no reason to warn. A node that does not answer ends nothing here.
+ * Says so if nobody seems to serve a program: no account has stake, or workers took other jobs of the market and none
+ * of the program. A market without claims is no reason to warn. A node that does not answer ends nothing here.
  */
 export async function warnOfNobody(output: Output, reader: Reader, programRoot: Hex): Promise<void> {
   const serving = await servingOf(reader, programRoot).catch((error: unknown) => {

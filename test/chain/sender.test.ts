@@ -172,7 +172,7 @@ describe("Sender", function () {
     expect(node.mined.map(({ nonce }) => nonce)).to.deep.equal([...node.mined.keys()]);
   });
 
-  it("poolThatKeepsNothingBehindAGap_takesAllMovesInOneTry_thoughTheFirstIsSlow_andNothingElseIsPaid", async function () {
+  it("poolThatKeepsNothingBehindAGap_takesAllMovesInOneTry_thoughTheFirstIsSlow_andNoOther", async function () {
     node.limits = { ...node.limits, maxGap: 0n };
     const { signer, sign } = slowSigner();
     const sender = await senderOf(node, { ...LONG, slowMs: 6_000_000 }, signer);

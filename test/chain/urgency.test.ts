@@ -18,7 +18,7 @@ describe("byUrgency", function () {
     return order;
   }
 
-  it("earliestDeadline_isFirst_thoseThatAreOver_comeAfterThose_thatCanBeInTime_andBeforeThoseWithout", async function () {
+  it("earliestDeadline_isFirst_thoseThatAreOver_comeAfterThoseInTime_andBeforeThoseWithout", async function () {
     const order = await begun([130, 99, 110, 100, 120, 50], 100);
     expect(order).to.deep.equal([110, 120, 130, 50, 99, 100]);
     // Of calls that are all too late, the order is the same.

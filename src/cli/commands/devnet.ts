@@ -191,8 +191,9 @@ function pageOf(
       : [
           "A worker and a watcher serve these models. Next, with your input's file (.npy, .json or .pb):",
           ...next.map((line) => `  ${line}`),
-          `The outputs of a run's items: ${commandText(["result", "JOB", "--item", "0", "--from", outputsUrl ?? "URL"])}, ` +
-            "and the model with its flags",
+          "The outputs of a run's items: " +
+            commandText(["result", "JOB", "--item", "0", "--from", outputsUrl ?? "URL"]) +
+            ", and the model with its flags",
         ];
   return [
     { text: `ready: chain ${deployment.chainId} at ${url}, market ${deployment.market}`, colour: "green" },

@@ -21,7 +21,7 @@ const EVENTS = ["JobPosted", "JobClaimed", "Staked"];
 /** Blocks that are looked at: four weeks of L1. */
 const PAST = 200_000n;
 
-/** Reads who served a program in the latest 200,000 blocks, and whether anybody has stake. @throws RpcUnavailableError */
+/** Reads who served a program in the latest 200,000 blocks, and whether stake exists. @throws RpcUnavailableError */
 export async function servingOf(reader: Reader, programRoot: Hex): Promise<Serving> {
   const { publicClient, deployment, fromBlock } = reader;
   try {

@@ -207,11 +207,8 @@ export class Role<E extends RoleEvent> {
         if (!busy.has(key)) tasks.start(key, action);
       };
       const read = await Promise.allSettled(followed.map(({ follow }) => follow()));
-      for (const [k, one] of read.entries()) {
-        if (one.status !== "fulfilled") continue;
-        latest[k] = one.value;
-        session.sender.learnTime?.(Number(one.value.now));
-      }
+      for (const [k, one] of read.entries()) if (one.status === "fulfilled") latest[k] = one.value;
+      for (const one of latest) if (one !== undefined) session.sender.learnTime?.(Number(one.now));
       this.#keep(latest);
       if (latest[0] !== undefined) this.#checkEvents(latest[0]);
       const failures: unknown[] = [];
@@ -321,10 +318,7 @@ export class Role<E extends RoleEvent> {
     return isPlain;
   }
 
-  /**
-   * The forgotten data depend on the role, the account and the programs: each combination keeps separate events on
-   * disk.
-   */
+  /** The forgotten data depend on role, account and programs: each combination keeps separate events on disk. */
   #resume(session: Session): Resume | undefined {
     const { programs, cacheFolder, log } = this.#options;
     if (cacheFolder === undefined) return undefined;
@@ -342,9 +336,8 @@ export class Role<E extends RoleEvent> {
     const all = snapshots.map(({ history, now }) => playFigures(history, session.sender.address, now));
     const sum = (key: "openClaims" | "openGames"): number => all.reduce((total, one) => total + (one[key] ?? 0), 0);
     const minClock = Math.min(...all.map((one) => one.minClock));
-    this.#isClockShort = snapshots.some(({ history, now }) =>
-      clocksOf(history, session.sender.address, now).some((left) => left > 0 && left < SHORT_CLOCK),
-    );
+    const clocks = snapshots.flatMap(({ history, now }) => clocksOf(history, session.sender.address, now));
+    this.#isClockShort = clocks.some((left) => left > 0 && left < SHORT_CLOCK);
     this.meter.figures({ openClaims: sum("openClaims"), openGames: sum("openGames"), minClock });
     const [snapshot] = snapshots;
     if (clock === undefined || snapshot === undefined) return;

@@ -101,7 +101,7 @@ function filesOf(model: Model, given: string): { input: string; files: string[] 
   return { input, files: names.sort().map((name) => join(folder, name)) };
 }
 
-/** Reads each file as it will be posted. @returns the programs of the files' shapes @throws UsageError, InputFileError */
+/** Reads each file for its post. @returns the programs for the files' shapes @throws UsageError, InputFileError */
 function readAll(spec: ModelSpec, input: string, files: readonly string[], output: Output): Hex[] {
   const { model, run, training } = loadModel(spec);
   const programs = new Map<string, CompiledModel>();
