@@ -122,7 +122,8 @@ export class ForkingChain {
 
   async #include(raw: Hex): Promise<Included> {
     const { hash, from, data, nonce } = await readSigned(raw);
-    const { functionName } = decodeFunctionData({ abi: knownAbi, data });
+    // A sender fills a nonce that nothing else has with an empty transaction.
+    const functionName = data === "0x" ? "nothing" : decodeFunctionData({ abi: knownAbi, data }).functionName;
     // The embedded chain's pool would keep a transaction with a later nonce, and mine the transaction in a block
     // outside the list of blocks.
     const next = Number(await this.#request("eth_getTransactionCount", [from, "latest"]));

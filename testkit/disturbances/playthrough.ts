@@ -185,7 +185,8 @@ export class Playthrough {
     return (call, pass) => {
       if (call.method !== "eth_sendRawTransaction") return pass(call);
       const { data } = parseTransaction((call.params as [Hex])[0]);
-      const { functionName } = decodeFunctionData({ abi: protocolAbi, data: data! });
+      if (data === undefined) return pass(call);
+      const { functionName } = decodeFunctionData({ abi: protocolAbi, data });
       // The node accepts the transaction and never includes it.
       return silent.functions.includes(functionName)
         ? Promise.resolve(keccak256((call.params as [Hex])[0]))
@@ -296,7 +297,7 @@ export class Playthrough {
     let repeated = 0;
     for (const { hash, from, input, reverted } of await this.fork.canonical()) {
       const party = this.partyOf({ from });
-      if (party === undefined || !this.#scenario.honest.includes(party)) continue;
+      if (party === undefined || !this.#scenario.honest.includes(party) || input === "0x") continue;
       const isMoved = this.fork.reincluded.has(hash);
       const move = `${party} ${input}`;
       const { functionName } = decodeFunctionData({ abi: protocolAbi, data: input });
