@@ -26,7 +26,9 @@ export async function writeWhole(
   } catch (error) {
     await rm(unfinished, { force: true }).catch(() => undefined);
     const problem = isOfFiles(error) ? folderProblem(dirname(path)) : undefined;
-    throw problem === undefined ? error : Object.assign(new Error(problem, { cause: error }), { code: (error as NodeJS.ErrnoException).code });
+    throw problem === undefined
+      ? error
+      : Object.assign(new Error(problem, { cause: error }), { code: (error as NodeJS.ErrnoException).code });
   }
 }
 
