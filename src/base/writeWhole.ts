@@ -25,10 +25,9 @@ export async function writeWhole(
     await rename(unfinished, path);
   } catch (error) {
     await rm(unfinished, { force: true }).catch(() => undefined);
-    const problem = isOfFiles(error) ? folderProblem(dirname(path)) : undefined;
-    throw problem === undefined
-      ? error
-      : Object.assign(new Error(problem, { cause: error }), { code: (error as NodeJS.ErrnoException).code });
+    if (!isOfFiles(error)) throw error;
+    const problem = folderProblem(dirname(path));
+    throw problem === undefined ? error : Object.assign(new Error(problem, { cause: error }), { code: error.code });
   }
 }
 

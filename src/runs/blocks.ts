@@ -97,7 +97,7 @@ export class Blocks {
 
   /**
    * Executes the next items together. After a wrong guess, no further guess is believed; tokens are
-   * looked up * while lookup pays.
+   * looked up while lookup pays.
    * @param to The item before which the block ends at the latest.
    * @returns undefined if the next item is to be executed by itself
    */

@@ -158,7 +158,7 @@ export class FastExecutors {
   readonly execute: Execute = Object.assign(
     ((model, inputs, keep, trees, order) =>
       this.run(model, inputs, { ...(keep && { keep }), ...(trees && { trees }) }, order?.isOneOfMany)) as Execute,
-    { block: this.#block, lookup: "where it pays" },
+    { block: this.#block },
   );
 
   async close(): Promise<void> {
