@@ -52,7 +52,7 @@ export function httpNode(url: string, timeout = TIMEOUT_MS): Transport {
     const { ok, status, statusText, headers } = response;
     const isNotNow = status >= 500 || NOT_NOW.includes(status);
     if (isNotNow && !REVERT_BODY.test(text)) throw new HttpRequestError({ url, status, headers, details: statusText });
-    if (!isAnswerTo(String(init?.body), text))
+    if (!isAnswerTo((init?.body ?? "") as string, text))
       throw new HttpRequestError({ url, cause: new Error("the answer is that to another request") });
     // The fields that viem reads. A whole Response would stream the same bytes once more.
     return { ok, status, statusText, headers, body: null, text: () => Promise.resolve(text) } as Response;

@@ -72,7 +72,9 @@ describe("refute devnet --text", function () {
     expect(run.status, run.stderr).to.equal(0);
     expect(JSON.parse(run.stdout)).to.include({ id, right: true, pledge: "active" });
     const client = new OpenAI({ baseURL: ready.text.url, apiKey: "any" });
-    const { choices } = await client.chat.completions.create(JSON.parse(json!));
+    const { choices } = await client.chat.completions.create(
+      JSON.parse(json!) as OpenAI.ChatCompletionCreateParamsNonStreaming,
+    );
     expect(choices[0]!.message.content).not.to.equal("");
   });
 });

@@ -32,7 +32,7 @@ export async function renewalParts(): Promise<Record<string, GasParts>> {
   const device = platformDevice(platform.pck.ppid, { chainId, verifier: verifier.address });
   let gridBlock = 0n;
   const send = async (evidenceOf: (reportData: Hex) => Hex): Promise<Hex> => {
-    gridBlock = await gridBlockAfter({ ...world, provisioning, chainId } as never, gridBlock);
+    gridBlock = await gridBlockAfter({ ...world, provisioning, chainId }, gridBlock);
     const { hash: blockHash } = await client.getBlock({ blockNumber: gridBlock });
     const facts = { chainId, provisioning: provisioning.address, worker, device, blockHash };
     const nonce = nonceOf({ ...facts, kind: ReportKind.identification });
