@@ -36,8 +36,7 @@ type Begun = { to: number; carried: Carried; result: Promise<StretchResult | und
 
 /**
  * Executes a serial run's stretches side by side, each from a guessed state. A result counts if the stretch before ends
- * * with the same state: a wrong guess costs time alone. After a wrong guess, no other is
- * believed.
+ * with the same state: a wrong guess costs time alone. After a wrong guess, no other guess is believed.
  */
 export class Ahead {
   readonly #begun = new Map<number, Begun>();
