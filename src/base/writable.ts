@@ -21,7 +21,12 @@ export function folderProblem(folder: string): string | undefined {
 /**
  * Why a file could not be written, in words. Node gives ENOENT where a folder cannot be made on a file system that is
  * read-only: the folders themselves say more.
- * @param error What the file system gave.
+ * @param error What the file system gave, or another error, which says by itself what is wrong.
  */
-export const writeProblem = (path: string, error: unknown): string =>
-  folderProblem(dirname(resolve(path))) ?? `the file ${refusalText(error)}`;
+export function writeProblem(path: string, error: unknown): string {
+  const folder = dirname(resolve(path));
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === undefined) return message;
+  const problem = folderProblem(folder) ?? (existsSync(folder) ? undefined : `the folder ${folder} is missing`);
+  return problem ?? `the file ${refusalText(error)}`;
+}

@@ -1,6 +1,6 @@
 // Source maps that say lines only, so that the package is small.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -31,27 +31,25 @@ function encoded(numbers) {
 }
 
 /**
- * The mappings without those that name the same line of the same source as the one before them: a place is said by its
- * line, and by the column where that begins.
+ * The mappings without those that name the same line of the same source as the one before them: a place is a line.
  * @param mappings As esbuild writes them: each segment has a source. Indexes of names are left out.
  */
 export function lineMappings(mappings) {
-  let [source, line, column] = [0, 0, 0];
-  let written = [0, 0, 0];
+  let [source, line] = [0, 0];
+  let written = [0, 0];
   const lines = mappings.split(";").map((segments) => {
     let [at, writtenAt] = [0, 0];
     let kept = [-1, -1];
     const thinned = [];
     for (const segment of segments === "" ? [] : segments.split(",")) {
-      const [inLine, inSource = 0, lines = 0, columns = 0] = decoded(segment);
+      const [inLine, inSource = 0, lines = 0] = decoded(segment);
       at += inLine;
       source += inSource;
       line += lines;
-      column += columns;
       if (kept[0] === source && kept[1] === line) continue;
-      thinned.push(encoded([at - writtenAt, source - written[0], line - written[1], column - written[2]]));
+      thinned.push(encoded([at - writtenAt, source - written[0], line - written[1], 0]));
       writtenAt = at;
-      written = [source, line, column];
+      written = [source, line];
       kept = [source, line];
     }
     return thinned.join();
@@ -62,7 +60,10 @@ export function lineMappings(mappings) {
 /** Files that hold tables and little code: their stack traces need no lines of the sources. */
 const TABLES = /^src[\\/](compiler[\\/]table|chain[\\/]abi|cli[\\/]words)[\\/]/;
 
-/** Rewrites all source maps of a folder without names, and removes the maps of tables. */
+/**
+ * Rewrites all source maps of a folder without names, and removes the maps of tables. A source is named by its file: the
+ * sources are not in the package, and their folders are those of the code.
+ */
 export function thinSourceMaps(folder) {
   for (const name of readdirSync(folder, { recursive: true })) {
     if (!name.endsWith(".js.map")) continue;
@@ -74,6 +75,9 @@ export function thinSourceMaps(folder) {
       continue;
     }
     const { version, sources, mappings } = JSON.parse(readFileSync(path, "utf8"));
-    writeFileSync(path, JSON.stringify({ version, sources, mappings: lineMappings(mappings) }));
+    writeFileSync(
+      path,
+      JSON.stringify({ version, sources: sources.map((each) => basename(each)), mappings: lineMappings(mappings) }),
+    );
   }
 }

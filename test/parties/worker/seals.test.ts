@@ -78,7 +78,7 @@ describe("seals of a worker", function () {
     const seals = new Seals({} as never, role as never, undefined as never, book);
     const tidy = (): void => seals.tidy({ jobs: new Map() } as never, 1n);
     tidy();
-    expect(conditions[0]).to.match(/file\/deep\/seals\.db.* cannot be written .*name another folder with --seals/);
+    expect(conditions[0]).to.match(/file\/deep\/seals\.db.* cannot be written: .*name another folder with --seals/);
     expect(seals.canKeep).to.equal(false);
     rmSync(file);
     tidy();
