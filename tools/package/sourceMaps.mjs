@@ -61,8 +61,8 @@ export function lineMappings(mappings) {
 const TABLES = /^src[\\/](compiler[\\/]table|chain[\\/]abi|cli[\\/]words)[\\/]/;
 
 /**
- * Rewrites all source maps of a folder without names, and removes the maps of tables. A source is named by its file: the
- * sources are not in the package, and their folders are those of the code.
+ * Rewrites all source maps of a folder without names, and removes the maps of tables. A source has the name of its file
+ * alone: the package has no sources, and the code lies in the same folders.
  */
 export function thinSourceMaps(folder) {
   for (const name of readdirSync(folder, { recursive: true })) {

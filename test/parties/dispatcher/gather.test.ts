@@ -17,7 +17,8 @@ describe("files of a batch's outputs", () => {
   it("whatCannotBecomeAFile_isRefusedBeforeAnythingIsPaid", () => {
     mkdirSync(join(folder, "taken.npy"));
     expect(() => check(join(folder, "taken.npy"))).to.throw(DispatchOutputError, /taken.npy.*no regular file/);
-    expect(() => check(join(folder, "missing", "y.npy"))).to.throw(DispatchOutputError, /the folder .*missing is missing/);
+    const missing = join(folder, "missing", "y.npy");
+    expect(() => check(missing)).to.throw(DispatchOutputError, /the folder .*missing is missing/);
   });
 
   it("theCheck_leavesNothingBehind_andTouchesNoOtherFile", () => {
