@@ -1,10 +1,9 @@
 import { expect } from "chai";
 import { fuzz } from "../../testkit/fuzz/generatedExperiments.ts";
-import { AT_LENGTH } from "../../testkit/atLength.ts";
 import { FUZZ } from "../../testkit/fuzz/families.ts";
 
-/** A few of each family, the same every time; `npm run verify -- soak --operators N` runs others. */
-const RUNS = AT_LENGTH ? 100 : 15;
+/** Of each family, the same every time; `npm run verify -- soak --operators N` runs others. */
+const RUNS = 100;
 const SEED = 20_240;
 
 describe("random operators, attributes, shapes and operator sets, against onnxruntime", () => {

@@ -41,7 +41,7 @@ describe("ppocr2_cls", () => {
     for (const { first, step } of program.checkpoints) expect(step - first).to.be.below(16);
   });
 
-  itInTime("twoProcesses_giveTheSameRoot", () => {
+  itAtLength("twoProcesses_giveTheSameRoot", () => {
     const script = `
       import { compile } from "./src/compiler/compile.ts";
       import { PADDLE_OCR_LINE, withImagePreprocessing } from "./src/model/onnx/preprocess.ts";

@@ -2,7 +2,6 @@ import { expect } from "chai";
 import { bitsDisagree } from "../../testkit/models/bits.ts";
 import { CATALOGUE } from "../../testkit/models/catalogue.ts";
 import { openVariants } from "../../testkit/graphs/variants.ts";
-import { inTime } from "../../testkit/atLength.ts";
 
 /** The maximum number of terms that the definition computes, in some seconds. */
 const MAX_WORK = 3_000_000;
@@ -15,7 +14,7 @@ describe("bits of real models", function () {
   after(() => opened.close());
 
   // The largest one takes a minute: npm run verify -- soak --models.
-  for (const one of inTime(CATALOGUE).filter(({ name }) => !name.startsWith("imgly"))) {
+  for (const one of CATALOGUE.filter(({ name }) => !name.startsWith("imgly"))) {
     it(`${one.name}_everyExecutor_givesTheSameBitsOnEveryTensor`, async () => {
       const { judge, steps, difference } = await bitsDisagree(one, opened.variants, MAX_WORK);
       if (process.env.REFUTE_SHOW) console.log(one.name, steps, judge);

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { startChainVerifier, type ChainVerifier } from "../../src/examine/audit/chainVerifier.ts";
 import { DEFAULT_STEP_BYTES, MAX_STEP_GAS } from "../../src/program/limits.ts";
-import { inTime } from "../../testkit/atLength.ts";
 import { CATALOGUE } from "../../testkit/models/catalogue.ts";
 import { examine } from "../../testkit/models/examine.ts";
 import { createCallChain } from "../../testkit/verifier/callChain.ts";
@@ -12,7 +11,7 @@ describe("every model of the catalogue", function () {
   before(async () => void (verifier = await startChainVerifier(createCallChain)));
   after(() => verifier.close());
 
-  for (const one of inTime(CATALOGUE))
+  for (const one of CATALOGUE)
     it(`${one.name}_agreesWithOnnxruntime_andAuditsClean`, async () => {
       // One of every kind of step and every operator is drawn in any case.
       const { audit, comparison, model } = await examine(one, verifier, 1);

@@ -20,7 +20,6 @@ const LONGEST = [
   "test/chain/nodes.test.ts",
   "test/adversaries/faults.test.ts",
   "test/runs/programs/ownModels.test.ts",
-  "test/models/everyModel.test.ts",
   "test/contracts/verifier/stepVerifier.test.ts",
 ];
 

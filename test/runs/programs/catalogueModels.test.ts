@@ -175,7 +175,7 @@ describe("models of a catalogue", function () {
   describe("on a chain", () => {
     const players = usePlayers("suite");
 
-    itInTime("worker_serves_andWatcherJudges_aJobOnAModelThatOnlyTheCatalogueKnows", async () => {
+    itAtLength("worker_serves_andWatcherJudges_aJobOnAModelThatOnlyTheCatalogueKnows", async () => {
       const program = mlpProgram(7);
       const source = catalogueOf(entry(7));
       const known = (name: string) => {
