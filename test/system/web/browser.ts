@@ -28,6 +28,7 @@ export const openBrowser = (kind: BrowserKind, binary: string): Promise<Browser>
   puppeteer.launch({
     browser: kind,
     executablePath: binary,
+    protocolTimeout: 600_000,
     ...(kind === "firefox" ? { extraPrefsFirefox: PREFERENCES } : { args: FLAGS }),
   });
 
