@@ -14,8 +14,7 @@ import type { TensorData } from "../model/onnx/model.ts";
 import { appendOption } from "./modelOptions.ts";
 import { as, whole } from "./parse.ts";
 import { GROUPS } from "./words/helpGroups.ts";
-import { writeProblem } from "../base/writable.ts";
-import { requirePlace } from "./folders.ts";
+import { requirePlace, writing } from "./folders.ts";
 
 /** How outputs are shown. */
 export type Presentation = {
@@ -133,14 +132,7 @@ export function writeOutputs(
 
 /** Writes an output as a NumPy file. @throws UsageError if the file cannot be written */
 export function writeOutput(name: string, path: string, tensor: TensorData): void {
-  try {
-    writeWholeSync(path, writeNpy(tensor));
-  } catch (cause) {
-    throw new UsageError(
-      `--output ${name}=${path}: cannot be written: ${writeProblem(path, cause)}: name another file`,
-      { cause },
-    );
-  }
+  writing(`--output ${name}=`, path, () => writeWholeSync(path, writeNpy(tensor)));
 }
 
 /** More than labels of a classifier need. */

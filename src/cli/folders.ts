@@ -1,17 +1,29 @@
 import { dirname } from "node:path";
-import { folderProblem } from "../base/writable.ts";
+import { folderProblem, writeProblem } from "../base/writable.ts";
 import { UsageError } from "./errors.ts";
 
 /** Requires that files can be made in a folder, before work or money is spent. @throws UsageError */
-export function requireFolder(flag: string, folder: string): void {
+export function requireFolder(flag: string, folder: string, path = folder): void {
   const problem = folderProblem(folder);
-  if (problem !== undefined) throw new UsageError(`${flag} ${folder}: cannot be written: ${problem}: name another one`);
+  if (problem !== undefined) throw new UsageError(`${flag} ${path}: cannot be written: ${problem}: name another one`);
 }
 
 /** Requires that a file can be made, before work or money is spent. @throws UsageError */
-export function requirePlace(flag: string, file: string): void {
-  const problem = folderProblem(dirname(file));
-  if (problem !== undefined) throw new UsageError(`${flag} ${file}: cannot be written: ${problem}: name another one`);
+export const requirePlace = (flag: string, file: string): void => requireFolder(flag, dirname(file), file);
+
+/**
+ * Writes the file that a flag names.
+ * @param flag With all that stands before the path: `--out `, `--output NAME=`.
+ * @throws UsageError if the file cannot be written
+ */
+export function writing(flag: string, path: string, write: () => void): void {
+  try {
+    write();
+  } catch (cause) {
+    throw new UsageError(`${flag}${path}: cannot be written: ${writeProblem(path, cause)}: name another file`, {
+      cause,
+    });
+  }
 }
 
 /** What is said of a cache that takes no files; undefined of a usable one. */

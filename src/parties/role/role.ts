@@ -208,7 +208,7 @@ export class Role<E extends RoleEvent> {
       };
       const read = await Promise.allSettled(followed.map(({ follow }) => follow()));
       for (const [k, one] of read.entries()) if (one.status === "fulfilled") latest[k] = one.value;
-      for (const one of latest) if (one !== undefined) session.sender.learnTime?.(Number(one.now));
+      for (const one of read) if (one.status === "fulfilled") session.sender.learnTime?.(Number(one.value.now));
       this.#keep(latest);
       if (latest[0] !== undefined) this.#checkEvents(latest[0]);
       const failures: unknown[] = [];

@@ -6,7 +6,6 @@ import { readHeader } from "../../../program/header.ts";
 import { describeProgram } from "../../../parties/requester/describeProgram.ts";
 import { packInputs } from "../../../parties/requester/postJob.ts";
 import { RunInputs } from "../../../program/trace/runInputs.ts";
-import { UsageError } from "../../errors.ts";
 import { generationOptions, type GenerationOptions } from "../../generationOptions.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../../modelOptions.ts";
@@ -14,8 +13,7 @@ import type { Output } from "../../output.ts";
 import { as, whole } from "../../parse.ts";
 import { prepareJob } from "../../prepareJob.ts";
 import { writeWholeSync } from "../../../base/writeWhole.ts";
-import { writeProblem } from "../../../base/writable.ts";
-import { requirePlace } from "../../folders.ts";
+import { requirePlace, writing } from "../../folders.ts";
 
 type Options = ModelOptions & GenerationOptions & { input?: string[]; items?: number; firstItem?: number; out: string };
 
@@ -35,13 +33,7 @@ export function packCommand(output: Output): Command {
       const file = packInputs(program, inputs, items);
       const { firstItem = 0, out } = options;
       const run = new RunInputs(readHeader(hexToBytes(program.header)).inputs, { items, firstItem }, inputs);
-      try {
-        writeWholeSync(out, file);
-      } catch (cause) {
-        throw new UsageError(`--out ${out}: cannot be written: ${writeProblem(out, cause)}: name another file`, {
-          cause,
-        });
-      }
+      writing("--out ", out, () => writeWholeSync(out, file));
       const value = {
         file: out,
         bytes: file.length,

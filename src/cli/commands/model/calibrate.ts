@@ -17,8 +17,7 @@ import { as, text, webUrl, whole } from "../../parse.ts";
 import { compileProgress } from "../../progress.ts";
 import { parseRange } from "./ranges.ts";
 import { writeWholeSync } from "../../../base/writeWhole.ts";
-import { writeProblem } from "../../../base/writable.ts";
-import { requirePlace } from "../../folders.ts";
+import { requirePlace, writing } from "../../folders.ts";
 
 /** More inputs than these take days. */
 const MAX_INPUTS = 1_000_000;
@@ -82,7 +81,7 @@ export function calibrateCommand(output: Output): Command {
       const given = options.inputs === undefined ? [] : readGivenInputs(options.inputs, inputs);
       const { random, search, draw, threads, nativeUrl, out } = options;
       // A calibration may take hours.
-      writing(out, () => {
+      writing("--out ", out, () => {
         const isNew = !existsSync(out);
         closeSync(openSync(out, "a"));
         if (isNew) rmSync(out);
@@ -105,7 +104,7 @@ export function calibrateCommand(output: Output): Command {
           `${found.differing.thick} native results differ from the exact ones although their margins are thick: ` +
             "this model is not to be executed natively, and no calibration was written",
         );
-      writing(out, () => writeWholeSync(out, calibrationText(found)));
+      writing("--out ", out, () => writeWholeSync(out, calibrationText(found)));
       output.answer(found, page(found, out));
     });
   return addExamples(
@@ -113,15 +112,6 @@ export function calibrateCommand(output: Output): Command {
     "model calibrate model.onnx --shape x=1,48,192,3 --uint8 x,mean=0.5,std=0.5 --out model.calibration.json",
     "model calibrate model.onnx --inputs pictures --search 2000 --out model.calibration.json",
   );
-}
-
-/** @throws UsageError if the file cannot be written */
-function writing(out: string, action: () => void): void {
-  try {
-    action();
-  } catch (cause) {
-    throw new UsageError(`--out ${out}: cannot be written: ${writeProblem(out, cause)}: name another file`, { cause });
-  }
 }
 
 /** The calibration for people, line by line. */

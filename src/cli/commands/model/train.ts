@@ -12,8 +12,7 @@ import { as, whole } from "../../parse.ts";
 import { alwaysShow } from "../../words/helpGroups.ts";
 import { prepareJob } from "../../prepareJob.ts";
 import { writeWholeSync } from "../../../base/writeWhole.ts";
-import { writeProblem } from "../../../base/writable.ts";
-import { requirePlace } from "../../folders.ts";
+import { requirePlace, writing } from "../../folders.ts";
 
 type Options = ModelOptions & { input?: string[]; labels?: string[]; items?: number; out?: string };
 
@@ -61,9 +60,5 @@ export function trainCommand(output: Output): Command {
 /** @throws UsageError if the file cannot be written */
 function writeModel(out: string, path: string, weights: ReturnType<typeof weightsByName>): void {
   const model = replaceInitializers(readRegularFile(path), weights);
-  try {
-    writeWholeSync(out, model);
-  } catch (cause) {
-    throw new UsageError(`--out ${out}: cannot be written: ${writeProblem(out, cause)}: name another file`, { cause });
-  }
+  writing("--out ", out, () => writeWholeSync(out, model));
 }
