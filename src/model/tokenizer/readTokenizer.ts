@@ -12,6 +12,8 @@ export type Tokenizer = {
   encode: (text: string, isBare?: boolean) => number[];
   /** Returns the text of tokens. Special tokens, and tokens missing from the file, give no text. */
   decode: (tokens: readonly number[]) => string;
+  /** Whether the file has a token. */
+  isKnown: (token: number) => boolean;
   /** Whether a token takes part in a text: special tokens, and tokens missing from the file, do not. */
   hasText: (token: number) => boolean;
   /** Whether the text of a token depends only on the characters shortly before it, not on the whole text. */
@@ -96,6 +98,7 @@ function opened(path: string, json: object): Tokenizer {
   const special = new Set(library.all_special_ids);
   return {
     longest,
+    isKnown,
     isLocal: isLocal(stepsOf(decoder)),
     hasText: (token) => isKnown(token) && !special.has(token),
     encode: (text, isBare = false) => {
