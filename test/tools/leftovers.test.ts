@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { killAtExit } from "../../src/deploy/devnet/killAtExit.ts";
 import { processesOf } from "../../tools/verify/leftovers.ts";
 import { suiteTable, WHOLLY_AT_LENGTH } from "../../tools/verify/suites.ts";
+import { testFiles } from "../../tools/verify/totals.ts";
 
 /** A program that runs `leavingNothing`. Its tests are a statement, which leaves something behind. */
 const program = (leave: string): string => `
@@ -76,5 +77,15 @@ describe("what tests leave behind", function () {
   it("filesLeftToTheRunAtLength_arePlayedWholly", () => {
     const inPart = WHOLLY_AT_LENGTH.filter((file) => readFileSync(file, "utf8").includes("/testkit/atLength.ts"));
     expect(inPart, "one of both runs would leave out a part of these files").to.deep.equal([]);
+  });
+
+  it("filesOfBothRuns_haveTestsForTheRunAtLength", () => {
+    // A file without such tests is loaded in vain: what it makes while it is declared, no hook removes.
+    const parts = /\b(itAtLength|AT_LENGTH|inTime|everyFourth)\b/;
+    const inVain = testFiles().filter((file) => {
+      const [, names] = /import \{([^}]*)\} from "[./]*\/testkit\/atLength\.ts"/.exec(readFileSync(file, "utf8")) ?? [];
+      return names !== undefined && !parts.test(names);
+    });
+    expect(inVain, "these files need no testkit/atLength.ts").to.deep.equal([]);
   });
 });

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { numberToHex, parseEther, type Hex } from "viem";
+import { isAddressEqual, numberToHex, parseEther, type Hex } from "viem";
 import { executeReference } from "../../src/executor/reference.ts";
 import type { ClaimForm } from "../../src/chain/market/claimForm.ts";
 import { deposit } from "../../src/chain/market/deposit.ts";
@@ -41,7 +41,10 @@ type SiegeOutcome = {
   refuted: number;
   /** The number of items in all claims together. */
   items: number;
-  /** Games that the watcher opened, by the claim's place in the order in which windows close. */
+  /**
+   * Games that the watcher opened, in the chain's order. Each is named by the claim's place in the order in which
+   * windows close.
+   */
   opened: readonly number[];
   lost: number;
   /** The number of executed items. */
@@ -131,12 +134,13 @@ export async function besiege(arena: Arena, { claims: count, bonds, liar: how }:
     await watcher.stop();
     await liar.stop();
   }
-  const all = (await arena.history()).claims;
+  const { claims: all, games } = await arena.history();
+  const own = [...games.values()].filter(({ challenger }) => isAddressEqual(challenger, session.sender.address));
   const { credit } = await session.vault.accountOf(session.sender.address);
   return {
     refuted: claims.filter((id) => all.get(id)!.refuted).length,
     items,
-    opened: watcher.inbox.all.flatMap((event) => (event.kind === "opened" ? [claims.indexOf(event.claimId)] : [])),
+    opened: own.map(({ claimId }) => claims.indexOf(claimId)),
     lost: watcher.inbox.all.filter(({ kind }) => kind === "lost").length,
     executions: counting.count,
     held: counting.maxHeld,

@@ -7,7 +7,6 @@ import OpenAI from "openai";
 import { anvilBinary } from "../../../src/deploy/devnet/anvil.ts";
 import { killAtExit } from "../../../src/deploy/devnet/killAtExit.ts";
 import type { Receipt } from "../../../src/parties/gateway/receipt.ts";
-import { itInTime } from "../../../testkit/atLength.ts";
 import { builtCommandLine } from "../../../testkit/processes/commandLine.ts";
 
 type Ready = { env: Record<string, string>; text: { url: string; model: string; next: string[] } };
@@ -47,7 +46,7 @@ describe("refute devnet --text", function () {
     rmSync(folder, { recursive: true });
   });
 
-  itInTime("itsLinesBuyAText_andVerifyTheReceipt_andAClientTakesTheBaseUrl", async () => {
+  it("itsLinesBuyAText_andVerifyTheReceipt_andAClientTakesTheBaseUrl", async () => {
     const [, curl, verify] = ready.text.next;
     expect(curl).to.contain(`curl ${ready.text.url}/chat/completions`);
     const [, json] = /^echo '(.*)' > request\.json$/.exec(ready.text.next[0]!)!;

@@ -117,6 +117,7 @@ export class TicketServer {
       ...{ at, ledger: this.#ledger, programs: this.#programs, execute: this.#execute },
       findSigner: await loadFindSigner(),
       ...{ price: { face: FACE, oneIn: ONE_IN }, maxBodyBytes: 2 ** 20, clock: () => town.market.chain.now + skew },
+      maxUnpaid: 1,
     });
     this.#app = endpointOf(this.#service);
   }
