@@ -4,7 +4,7 @@ import type { Tokenizer } from "./readTokenizer.ts";
 const INCOMPLETE = /\ufffd$/;
 /** Tokens before the next one that are decoded together with it; more if they have fewer characters than the second. */
 const KEPT = 16;
-/** Three bytes decide how UTF-8 goes on. What a decoder cuts from the beginning of a text lies before the characters. */
+/** More than the three bytes that UTF-8 depends on. Cuts at the beginning of a text lie before the characters. */
 const KEPT_CHARACTERS = 16;
 
 /**
