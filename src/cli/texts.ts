@@ -2,7 +2,9 @@ import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod/v4";
 import type { ModelSpec } from "../compiler/wraps/modelSpec.ts";
+import { openEmbeddingModel, type EmbeddingModel } from "../parties/gateway/embeddings.ts";
 import { openTextModel, type TextModel } from "../parties/gateway/textModel.ts";
+import type { KnownProgram } from "../dispute/run/execution.ts";
 import type { ProgramLibrary } from "../runs/programLibrary.ts";
 import { UsageError } from "./errors.ts";
 import { readModels } from "./models.ts";
@@ -16,6 +18,8 @@ type TextEntry = {
   tokenizer: string;
   config: string | undefined;
   template: string | undefined;
+  /** Whether it gives embeddings, not texts. */
+  embeddings: boolean;
   /** Endpoints of workers that serve it. */
   workers: readonly string[];
 };
@@ -29,6 +33,7 @@ const textsSchema = z
         tokenizer: z.string(),
         config: z.string().optional(),
         template: z.string().optional(),
+        embeddings: z.boolean().default(false),
         workers: z.array(z.url({ protocol: /^https?$/ })).default([]),
       })
       .strict(),
@@ -36,8 +41,8 @@ const textsSchema = z
   .min(1);
 
 /**
- * Reads a texts file: a JSON array of `{name, model, tokenizer, config, template, workers}`. Paths are relative to the
- * file's folder. Each model is a decoder of the models file.
+ * Reads a texts file: a JSON array of `{name, model, tokenizer, config, template, embeddings, workers}`. Paths are
+ * relative to the file's folder. Each model is a decoder of the models file, or with `embeddings` an encoder.
  * @throws UsageError
  */
 export function readTexts(path: string, models: string): TextEntry[] {
@@ -51,18 +56,26 @@ export function readTexts(path: string, models: string): TextEntry[] {
   const names = result.data.map(({ name }) => name);
   const twice = names.find((name, k) => names.indexOf(name) !== k);
   if (twice !== undefined) throw new UsageError(`texts file ${path}: two models are named ${twice}`);
-  return result.data.map(({ name, model, tokenizer, config, template, workers }) => {
-    const found = specs.filter((spec) => resolve(spec.path) === beside(model) && spec.decoder !== undefined);
+  return result.data.map(({ name, model, tokenizer, config, template, embeddings, workers }) => {
+    const isOfKind = ({ decoder }: ModelSpec): boolean => (decoder === undefined) === embeddings;
+    const found = specs.filter((spec) => resolve(spec.path) === beside(model) && isOfKind(spec));
+    const kind = embeddings ? "model without a decoder's slots" : "decoder";
     if (found.length !== 1)
-      throw new UsageError(`texts file ${path}: ${model} must be one decoder of ${models}, not ${found.length}`);
+      throw new UsageError(`texts file ${path}: ${model} must be one ${kind} of ${models}, not ${found.length}`);
+    if (embeddings && (config ?? template) !== undefined)
+      throw new UsageError(`texts file ${path}: ${name} gives embeddings, and has neither config nor template`);
     const files = {
       tokenizer: beside(tokenizer),
       config: config && beside(config),
       template: template && beside(template),
     };
-    return { name, spec: found[0]!, ...files, workers };
+    return { name, spec: found[0]!, ...files, embeddings, workers };
   });
 }
+
+/** Reads the files around a compiled model, as the entry says. @throws GatewayFileError, TokenizerError */
+export const openModel = (entry: TextEntry, program: KnownProgram): Promise<TextModel | EmbeddingModel> =>
+  (entry.embeddings ? openEmbeddingModel : openTextModel)(entry.name, program, entry.spec, entry);
 
 /** Time between looks for a model that is compiled still, milliseconds. */
 const LOOK_MS = 200;
@@ -74,11 +87,11 @@ export async function openText(
   entry: TextEntry,
   programs: ProgramLibrary,
   signal: AbortSignal,
-): Promise<TextModel | undefined> {
+): Promise<TextModel | EmbeddingModel | undefined> {
   for (;;) {
     const root = programs.roots.find((each) => programs.specOf(each)?.path === entry.spec.path && isSame(each));
     const program = root && (await programs.load(root));
-    if (program !== undefined) return openTextModel(entry.name, program, entry.spec, entry);
+    if (program !== undefined) return openModel(entry, program);
     if (programs.pending.length === 0 || signal.aborted) return undefined;
     await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
   }

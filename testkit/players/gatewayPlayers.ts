@@ -5,7 +5,8 @@ import { loadModel, type ModelSpec } from "../../src/compiler/wraps/modelSpec.ts
 import { DECODER } from "../../src/compiler/wraps/wrapDecoder.ts";
 import { knownProgram } from "../../src/dispute/run/execution.ts";
 import { ApiKeys } from "../../src/parties/gateway/apiKeys.ts";
-import { Gateway } from "../../src/parties/gateway/gateway.ts";
+import { openEmbeddingModel } from "../../src/parties/gateway/embeddings.ts";
+import { Gateway, type Offer } from "../../src/parties/gateway/gateway.ts";
 import { GatewayLedger } from "../../src/parties/gateway/gatewayLedger.ts";
 import { serveGateway, type ServerOptions } from "../../src/parties/gateway/server.ts";
 import { Sellers, type SellersOptions } from "../../src/parties/gateway/sellers.ts";
@@ -16,6 +17,7 @@ import { FastExecutors } from "../../src/runs/fastExecutors.ts";
 import type { Execute } from "../../src/runs/execute.ts";
 import { createLogger } from "../../src/base/log.ts";
 import { LLAMA_TINY, llama } from "../models/llama.ts";
+import { miniLm } from "../models/miniLm.ts";
 import { FACE, type TicketPlayers } from "./ticketPlayers.ts";
 
 /** A chat template that reads the clock. */
@@ -45,6 +47,19 @@ export async function textKit(folder: string, options: { slots?: number; greedy?
   return { model, spec, executors, execute: executors.execute };
 }
 
+const ENCODER = { layers: 1, width: 16, heads: 2, tokens: 24, hidden: 32, vocabulary: VOCABULARY };
+
+/** A small encoder with a tokenizer. @param folder Where its file goes. */
+export async function embeddingKit(folder: string) {
+  const path = join(folder, "encoder.onnx");
+  writeFileSync(path, miniLm({ shape: ENCODER }));
+  const spec: ModelSpec = { path, shapes: {}, bind: {}, uint8: [] };
+  const program = knownProgram(compile(loadModel(spec).model, spec));
+  const model = await openEmbeddingModel("vectors", program, spec, { tokenizer: TOKENIZER });
+  const executors = new FastExecutors({ threads: 1 });
+  return { model, spec, executors, execute: executors.execute };
+}
+
 type GatewayChanges = Partial<Pick<SellersOptions, "share" | "secret" | "publishing" | "execute" | "patienceMs">> &
   Partial<Pick<ServerOptions, "maxBodyBytes" | "stallMs">> & {
     keys?: string;
@@ -69,7 +84,7 @@ export type RunningGateway = {
 /** Starts a gateway that buys from workers. */
 export async function startGateway(
   world: TicketPlayers,
-  { model, execute }: TextKit,
+  { model, execute }: Pick<TextKit, "execute"> & { model: Offer["model"] },
   at: TicketSession,
   urls: readonly string[],
   changes: GatewayChanges = {},
@@ -93,7 +108,7 @@ export async function startGateway(
     ...{ at, ledger: payer, urls, program: model.program, execute, limits, clock, log },
     ...{ share: 0, secret: Buffer.from("secret"), publishing: "all", ...more },
   });
-  const offers = new Map([[model.name, { model, sellers }]]);
+  const offers = new Map<string, Offer>([[model.name, { model, sellers }]]);
   // Templates print the date: texts of two requests are of one day.
   const gateway = new Gateway({ at, ledger, offers, limits, block, log, clock: () => 1_700_000_000 });
   const options = { gateway, keys: new ApiKeys(keys), log, maxBodyBytes, ...(stallMs !== undefined && { stallMs }) };

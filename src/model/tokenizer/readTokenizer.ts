@@ -12,6 +12,12 @@ export type Tokenizer = {
   encode: (text: string, isBare?: boolean) => number[];
   /** Returns the text of tokens. Special tokens, and tokens missing from the file, give no text. */
   decode: (tokens: readonly number[]) => string;
+  /** Whether the file has a token. */
+  isKnown: (token: number) => boolean;
+  /** Whether a token takes part in a text: special tokens, and tokens missing from the file, do not. */
+  hasText: (token: number) => boolean;
+  /** Whether the text of a token depends only on the characters shortly before it, not on the whole text. */
+  isLocal: boolean;
   /** Bytes of UTF-8 of the longest token: a text has at least its bytes divided by them, as tokens. */
   longest: number;
 };
@@ -24,10 +30,14 @@ type Library = {
     options: { skip_special_tokens: boolean; clean_up_tokenization_spaces: boolean },
   ) => string;
   id_to_token: (token: number) => string | undefined;
+  all_special_ids: number[];
 };
-/** Where a file has its tokens. */
-type Vocabularies = {
+/** A decoder of the file, or a list of decoders. */
+type DecoderStep = { type: string; stop?: number; decoders?: DecoderStep[] };
+/** The parts of a file that are read here. */
+type Parts = {
   model: { vocab: Record<string, number> | [string, number][] };
+  decoder?: DecoderStep | null;
   added_tokens?: { content: string }[] | null;
 };
 const LibraryClass = LibraryTokenizer as unknown as new (tokenizer: object, config: object) => Library;
@@ -80,13 +90,17 @@ function opened(path: string, json: object): Tokenizer {
       throw new TokenizerError(`${path} cannot be used (${message}): expected a tokenizer.json`, { cause });
     }
   };
-  const { model, added_tokens: added } = json as Vocabularies;
+  const { model, decoder, added_tokens: added } = json as Parts;
   const listed = Array.isArray(model.vocab) ? model.vocab.map(([token]) => token) : Object.keys(model.vocab);
   const tokens = [...listed, ...(added ?? []).map(({ content }) => content)];
   const longest = tokens.reduce((most, token) => Math.max(most, Buffer.byteLength(String(token))), 1);
   const isKnown = (token: number): boolean => library.id_to_token(token) !== undefined;
+  const special = new Set(library.all_special_ids);
   return {
     longest,
+    isKnown,
+    isLocal: isLocal(stepsOf(decoder)),
+    hasText: (token) => isKnown(token) && !special.has(token),
     encode: (text, isBare = false) => {
       const ids: number[] = using(() => library.encode(text, { add_special_tokens: !isBare }).ids);
       if (ids.every((id) => Number.isSafeInteger(id) && id >= 0)) return ids;
@@ -100,3 +114,12 @@ function opened(path: string, json: object): Tokenizer {
     },
   };
 }
+
+const stepsOf = (decoder: DecoderStep | null | undefined): DecoderStep[] =>
+  decoder?.type === "Sequence" ? (decoder.decoders ?? []).flatMap(stepsOf) : decoder ? [decoder] : [];
+
+/** Steps on single tokens, then steps that join characters of neighbours, then cuts at the ends of a text. */
+const LOCAL = /^((Replace|Metaspace|WordPiece|BPEDecoder) )*((ByteFallback|ByteLevel) )?(Fuse )?(Strip )*$/;
+
+const isLocal = (steps: readonly DecoderStep[]): boolean =>
+  LOCAL.test(steps.map(({ type }) => `${type} `).join("")) && steps.every(({ stop = 0 }) => stop <= 1);

@@ -7,18 +7,20 @@ import type { PayerLimits } from "../tickets/payer.ts";
 import type { TicketSession } from "../tickets/ticketSession.ts";
 import type { ApiKey } from "./apiKeys.ts";
 import { ApiError, unfitRequest } from "./errors.ts";
-import type { GatewayLedger } from "./gatewayLedger.ts";
 import {
-  mostTokens,
-  receiptId,
-  receiptOf,
-  type Receipt,
-  type ReceiptBlock,
-  type ReceiptPlace,
-  type Sold,
-} from "./receipt.ts";
+  embeddedTokens,
+  embeddingInputs,
+  embeddingReceipt,
+  type EmbeddingBlock,
+  type EmbeddingModel,
+  type EmbeddingReceipt,
+  type EmbeddingRequest,
+} from "./embeddings.ts";
+import type { GatewayLedger, KeptRequest, NewRequest } from "./gatewayLedger.ts";
+import { idPrefix, mostTokens, receiptOf, type Receipt, type ReceiptBlock, type Sold } from "./receipt.ts";
+import { receiptId, type BoughtBlock, type ReceiptPlace } from "./receiptParts.ts";
 import type { TextRequest } from "./requests.ts";
-import { priceOf, type Sellers } from "./sellers.ts";
+import { priceOf, type Bought, type Sellers } from "./sellers.ts";
 import {
   blockInputs,
   clockAt,
@@ -32,7 +34,7 @@ import {
 import { TextWriter } from "./textWriter.ts";
 
 /** A model on offer. */
-export type Offer = { model: TextModel; sellers: Sellers };
+export type Offer<M = TextModel | EmbeddingModel> = { model: M; sellers: Sellers };
 
 type GatewayOptions = {
   at: TicketSession;
@@ -53,7 +55,7 @@ type GatewayOptions = {
 export type TextPart =
   { kind: "start"; id: string; created: number } | { kind: "piece"; text: string } | { kind: "end"; receipt: Receipt };
 
-type Asked = { key: ApiKey; request: TextRequest; idempotency: string | undefined; signal: AbortSignal };
+type Asked<R = TextRequest> = { key: ApiKey; request: R; idempotency: string | undefined; signal: AbortSignal };
 
 /** Sells texts, bought in blocks. */
 export class Gateway {
@@ -95,40 +97,117 @@ export class Gateway {
    */
   async *text(asked: Asked): AsyncGenerator<TextPart, void, undefined> {
     const { key, request, idempotency, signal } = asked;
-    const offer = this.offer(request.model);
-    if (idempotency === undefined) return yield* this.#write(asked, offer);
-    const name = `${key.owner} ${idempotency}`;
-    for (let other; (other = this.#running.get(name)) !== undefined; await aborted(other, signal));
-    let end!: () => void;
-    this.#running.set(name, new Promise<void>((resolve) => (end = resolve)));
+    const { model, sellers } = this.offer(request.model);
+    if ("dimensions" in model) throw unfitRequest("model", `${model.name} gives embeddings, no texts`);
+    const end = await this.#alone(key, idempotency, signal);
     try {
-      yield* this.#write(asked, offer);
+      yield* this.#write(asked, { model, sellers });
     } finally {
-      this.#running.delete(name);
       end();
     }
   }
 
-  async *#write(asked: Asked, { model, sellers }: Offer): AsyncGenerator<TextPart, void, undefined> {
+  /**
+   * Buys the vectors of texts, each with a claim of its own; otherwise as `text`.
+   * @throws ApiError
+   */
+  async embed(asked: Asked<EmbeddingRequest>): Promise<EmbeddingReceipt> {
+    const { key, request, idempotency, signal } = asked;
+    const { model, sellers } = this.offer(request.model);
+    if (!("dimensions" in model)) throw unfitRequest("model", `${model.name} gives texts, no embeddings`);
+    const end = await this.#alone(key, idempotency, signal);
+    try {
+      return await this.#embed(asked, { model, sellers });
+    } finally {
+      end();
+    }
+  }
+
+  /** Waits until no request under the same key of idempotency is under way. @returns ends this one */
+  async #alone(key: ApiKey, idempotency: string | undefined, signal: AbortSignal): Promise<() => void> {
+    if (idempotency === undefined) return () => undefined;
+    const name = `${key.owner} ${idempotency}`;
+    for (let other; (other = this.#running.get(name)) !== undefined; await aborted(other, signal));
+    let resolve!: () => void;
+    this.#running.set(name, new Promise<void>((ended) => (resolve = ended)));
+    return () => {
+      this.#running.delete(name);
+      resolve();
+    };
+  }
+
+  async #embed(
+    { key, request, idempotency, signal }: Asked<EmbeddingRequest>,
+    { model, sellers }: Offer<EmbeddingModel>,
+  ): Promise<EmbeddingReceipt> {
+    const { at, ledger, limits, log } = this.#options;
+    const all = embeddedTokens(model, request);
+    const about = { inputs: request.inputs, model: request.model, files: model.hashes };
+    const { known, fresh } = this.#before(key.owner, idempotency, about, model);
+    const blocks = [...((known?.blocks ?? []) as EmbeddingBlock[])];
+    const price = priceOf(limits);
+    let reserved = BigInt(all.length - blocks.length) * price;
+    const { number } = this.#begin(key, known, fresh, reserved);
+    try {
+      for (const tokens of all.slice(blocks.length)) {
+        const got = await sellers.buy(embeddingInputs(model, tokens), () => true, signal);
+        const vector = Buffer.from(got.outputs[0]!).toString("base64");
+        const block = { claim: claimBody(got.claim), signature: got.signature, vector };
+        this.#keep(key, number, blocks.length, block, got);
+        reserved -= price;
+        blocks.push(block);
+      }
+      const receipt = embeddingReceipt(model, request, { ...at.at, claimLifetime: at.claimLifetime }, blocks, all);
+      ledger.ended(number, receipt.id, receipt);
+      log.info({ id: receipt.id, model: model.name, key: key.name, ...receipt.usage }, "embeddings are made");
+      return receipt;
+    } finally {
+      ledger.release(key.owner, reserved, number);
+    }
+  }
+
+  /** Takes a request into the ledger, or goes on with it. @throws ApiError if the budget does not have its cost */
+  #begin({ owner, budget }: ApiKey, known: KeptRequest | undefined, fresh: NewRequest, reserved: bigint): KeptRequest {
+    const { ledger } = this.#options;
+    const kept = known ?? ledger.add(fresh, reserved, budget);
+    if (kept === undefined || (kept === known && !ledger.reserve(owner, reserved, budget)))
+      throw new ApiError(429, "insufficient_quota", "the budget of this key does not have what this may cost", {
+        reason: "insufficient_quota",
+      });
+    return kept;
+  }
+
+  /** Keeps and counts a block, before the gateway gives or pays anything. */
+  #keep({ owner }: ApiKey, request: number, k: number, block: BoughtBlock, got: Bought): void {
+    let isKept = false;
+    try {
+      this.#options.ledger.bought(owner, request, k, block, got.price, priceOf(this.#options.limits));
+      isKept = true;
+    } finally {
+      got.settle(isKept);
+    }
+  }
+
+  async *#write(asked: Asked, { model, sellers }: Offer<TextModel>): AsyncGenerator<TextPart, void, undefined> {
     const { at, ledger, limits, block, log } = this.#options;
     const { key, request, signal } = asked;
     const { known, fresh, prompt, drawing, most } = this.#taken(asked, model);
     const place: ReceiptPlace = { ...at.at, claimLifetime: at.claimLifetime };
-    const blocks = [...(known?.blocks ?? [])];
+    const blocks = [...((known?.blocks ?? []) as ReceiptBlock[])];
     const writer = new TextWriter(model, prompt.tokens, request.stops, most);
     const written = blocks.map(({ tokens }) => writer.take(tokens));
     const tokens = [...prompt.tokens, ...blocks.flatMap((one) => one.tokens)];
     const left = (): number => most - (tokens.length - prompt.tokens.length);
     const price = priceOf(limits);
     let reserved = BigInt(Math.ceil((writer.finish === undefined ? left() : 0) / block)) * price;
-    const kept = known === undefined ? ledger.add(fresh, reserved, key.budget) : known;
-    if (kept === undefined || (kept === known && !ledger.reserve(key.owner, reserved, key.budget)))
-      throw new ApiError(429, "insufficient_quota", "the budget of this key does not have what the text may cost", {
-        reason: "insufficient_quota",
-      });
+    const { number } = this.#begin(key, known, fresh, reserved);
     const start = (): TextPart => {
       const [first] = blocks as [ReceiptBlock];
-      return { kind: "start", id: receiptId(request.kind, at.at, first), created: Number(first.claim.issued) };
+      return {
+        kind: "start",
+        id: receiptId(idPrefix(request.kind), at.at, first),
+        created: Number(first.claim.issued),
+      };
     };
     try {
       if (blocks.length > 0) yield start();
@@ -136,14 +215,7 @@ export class Gateway {
       while (writer.finish === undefined) {
         const got = await buyBlock({ model, sellers, drawing, signal }, tokens, Math.min(block, left()));
         const one = { claim: claimBody(got.claim), signature: got.signature, tokens: got.tokens };
-        // The ledger keeps and counts each block before the gateway gives or pays anything.
-        let isKept = false;
-        try {
-          ledger.bought(key.owner, kept.number, blocks.length, one, got.price, price);
-          isKept = true;
-        } finally {
-          got.settle(isKept);
-        }
+        this.#keep(key, number, blocks.length, one, got);
         reserved -= price;
         blocks.push(one);
         tokens.push(...one.tokens);
@@ -153,28 +225,38 @@ export class Gateway {
       }
       const sold: Sold = { model, request, prompt, drawing, most, blocks };
       const receipt = receiptOf(sold, place, writer);
-      ledger.ended(kept.number, receipt.id, receipt);
+      ledger.ended(number, receipt.id, receipt);
       log.info({ id: receipt.id, model: model.name, key: key.name, ...receipt.usage }, "a text is written");
       yield { kind: "end", receipt };
     } finally {
-      ledger.release(key.owner, reserved, kept.number);
+      ledger.release(key.owner, reserved, number);
     }
   }
 
-  /** Returns an earlier request with the same key of idempotency, or a new one, with prompt and drawing. */
-  #taken({ key: { owner }, request, idempotency }: Asked, model: TextModel) {
-    const { ledger, clock = () => Date.now() / 1_000, at } = this.#options;
-    const about = { ...request, seed: request.seed?.toString(), files: model.hashes };
-    const fingerprint = sha256(JSON.stringify({ ...about, root: model.program.model.programRoot }));
+  /**
+   * Returns an earlier request with the same key of idempotency, and a new one.
+   * @param about What decides the answer, beside the program.
+   * @throws ApiError if the earlier one was about something else
+   */
+  #before(owner: string, idempotency: string | undefined, about: object, { program }: TextModel | EmbeddingModel) {
+    const { ledger, clock = () => Date.now() / 1_000 } = this.#options;
+    const fingerprint = sha256(JSON.stringify({ ...about, root: program.model.programRoot }));
     const known = idempotency === undefined ? undefined : ledger.find(owner, idempotency);
     if (known !== undefined && known.fingerprint !== fingerprint)
       throw new ApiError(422, "invalid_request_error", "another request came before with this Idempotency-Key", {
         reason: "idempotency_key_reused",
       });
-    const taken = known?.taken ?? {
-      seed: String(request.seed ?? randomBytes(8).readBigUInt64BE() >> 1n),
-      clock: Math.floor(clock()),
-    };
+    const time = Math.floor(clock());
+    const taken = known?.taken ?? { seed: String(randomBytes(8).readBigUInt64BE() >> 1n), clock: time };
+    return { known, fresh: { owner, idempotency, fingerprint, taken, time } };
+  }
+
+  /** The earlier or the new request for a text, with prompt and drawing. */
+  #taken({ key: { owner }, request, idempotency }: Asked, model: TextModel) {
+    const { at } = this.#options;
+    const about = { ...request, seed: request.seed?.toString(), files: model.hashes };
+    const { known, fresh } = this.#before(owner, idempotency, about, model);
+    const { taken } = fresh;
     const prompt = promptOf(model, request, clockAt(taken.clock));
     const most = mostTokens(model, request, prompt);
     const items = prompt.tokens.length - 1 + most;
@@ -185,9 +267,8 @@ export class Gateway {
       const message = `the text is too long for one claim of this deployment: ${cause.message}`;
       throw unfitRequest("max_tokens", message, "context_length_exceeded", cause);
     }
-    const seed = model.limits.isGreedy ? 0n : BigInt(taken.seed);
+    const seed = model.limits.isGreedy ? 0n : (request.seed ?? BigInt(taken.seed));
     const drawing: Drawing = { temperature: request.temperature, topP: request.topP, seed };
-    const fresh = { owner, idempotency, fingerprint, taken, time: Math.floor(clock()) };
     return { known, fresh, prompt, drawing, most };
   }
 }

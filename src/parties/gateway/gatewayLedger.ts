@@ -1,10 +1,10 @@
 import { Database, type SqlRow } from "../../base/database/database.ts";
-import type { ReceiptBlock } from "./receipt.ts";
+import type { BoughtBlock } from "./receiptParts.ts";
 
 /** What is fixed when a request is taken: the same request, sent again, gives the same text. */
 type Taken = { seed: string; clock: number };
 
-type NewRequest = {
+export type NewRequest = {
   owner: string;
   idempotency: string | undefined;
   fingerprint: string;
@@ -13,7 +13,7 @@ type NewRequest = {
 };
 
 /** A request, with the blocks that were bought for it. */
-type KeptRequest = { number: number; fingerprint: string; taken: Taken; blocks: ReceiptBlock[] };
+export type KeptRequest = { number: number; fingerprint: string; taken: Taken; blocks: BoughtBlock[] };
 
 const CONTENT = {
   applicationId: 0x52665447,
@@ -96,7 +96,7 @@ export class GatewayLedger {
   }
 
   /** Keeps a block, and counts the reserved price as spent. */
-  bought(owner: string, request: number, number: number, block: ReceiptBlock, price: bigint, reserved: bigint): void {
+  bought(owner: string, request: number, number: number, block: BoughtBlock, price: bigint, reserved: bigint): void {
     this.#database.transaction(() => {
       this.#database.run("insert into blocks values (?, ?, ?)", request, number, JSON.stringify(block));
       const money = this.money(owner);
@@ -157,7 +157,7 @@ export class GatewayLedger {
       number: number as number,
       fingerprint: fingerprint as string,
       taken: JSON.parse(taken as string) as Taken,
-      blocks: rows.map(({ body }) => JSON.parse(body as string) as ReceiptBlock),
+      blocks: rows.map(({ body }) => JSON.parse(body as string) as BoughtBlock),
     };
   }
 }

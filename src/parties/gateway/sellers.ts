@@ -32,7 +32,7 @@ export type SellersOptions = {
 };
 
 /** A block that was bought: the worker is bound to it. */
-type Bought = Answered & {
+export type Bought = Answered & {
   signature: Hex;
   /** The expected price, smallest units. */
   price: bigint;

@@ -4,6 +4,7 @@ import { listenAt } from "../../base/httpServer.ts";
 import type { Logger } from "../../base/log.ts";
 import { printable, stackLines } from "../../base/text.ts";
 import type { ApiKey, ApiKeys } from "./apiKeys.ts";
+import { readEmbeddingRequest, type EmbeddingReceipt, type EmbeddingRequest } from "./embeddings.ts";
 import { ApiError, unfitRequest } from "./errors.ts";
 import type { Gateway, TextPart } from "./gateway.ts";
 import type { Receipt } from "./receipt.ts";
@@ -99,6 +100,7 @@ class Handler {
     if (what === "receipts") return json(response, JSON.parse(gateway.receipt(key, name)));
     if (route === "POST /v1/chat/completions") return this.#text("chat", key, request, response);
     if (route === "POST /v1/completions") return this.#text("completion", key, request, response);
+    if (route === "POST /v1/embeddings") return this.#embeddings(key, request, response);
     throw new ApiError(404, "invalid_request_error", `nothing is at ${printable(route, 200)}`, { reason: "not_found" });
   }
 
@@ -108,23 +110,40 @@ class Handler {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const { gateway, keys } = this.#options;
-    // SAFETY: web pages send other kinds of bodies without asking.
-    if (!/^application\/json *(;|$)/i.test(request.headers["content-type"] ?? ""))
-      throw new ApiError(415, "invalid_request_error", "the body must be JSON: send content-type: application/json");
-    const body = await this.#bodyOf(request);
-    const { request: asked, delivery } = readTextRequest(kind, body);
-    const idempotency = request.headers["idempotency-key"];
-    if (idempotency !== undefined && (typeof idempotency !== "string" || idempotency.length > MAX_IDEMPOTENCY))
-      throw unfitRequest("Idempotency-Key", `Idempotency-Key has at most ${MAX_IDEMPOTENCY} characters`);
-    keys.count(key);
-    const gone = new AbortController();
-    response.once("close", () => gone.abort());
-    const signal = AbortSignal.any([gone.signal, this.#stopped.signal]);
-    const parts = gateway.text({ key, request: asked, idempotency, signal });
+    const { gateway } = this.#options;
+    const { request: asked, delivery } = readTextRequest(kind, await this.#jsonOf(request));
+    const parts = gateway.text({ ...this.#about(key, request, response), key, request: asked });
     const form = kind === "chat" ? CHAT : COMPLETION;
     if (delivery.stream) await this.#stream(form, parts, asked.model, delivery.includeUsage, response);
     else await whole(form, parts, asked.model, response);
+  }
+
+  async #embeddings(key: ApiKey, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const asked = readEmbeddingRequest(await this.#jsonOf(request));
+    const receipt = await this.#options.gateway.embed({
+      ...this.#about(key, request, response),
+      ...{ key, request: asked },
+    });
+    json(response, embeddingsBody(asked, receipt));
+  }
+
+  /** @throws ApiError */
+  #jsonOf(request: IncomingMessage): Promise<unknown> {
+    // SAFETY: web pages send other kinds of bodies without asking.
+    if (!/^application\/json *(;|$)/i.test(request.headers["content-type"] ?? ""))
+      throw new ApiError(415, "invalid_request_error", "the body must be JSON: send content-type: application/json");
+    return this.#bodyOf(request);
+  }
+
+  /** Counts a request for its key. @returns its key of idempotency, and a signal for its end @throws ApiError */
+  #about(key: ApiKey, request: IncomingMessage, response: ServerResponse) {
+    const idempotency = request.headers["idempotency-key"];
+    if (idempotency !== undefined && (typeof idempotency !== "string" || idempotency.length > MAX_IDEMPOTENCY))
+      throw unfitRequest("Idempotency-Key", `Idempotency-Key has at most ${MAX_IDEMPOTENCY} characters`);
+    this.#options.keys.count(key);
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    return { idempotency, signal: AbortSignal.any([gone.signal, this.#stopped.signal]) };
   }
 
   async #stream(
@@ -279,6 +298,15 @@ const usageOf = ({ usage: { prompt, completion } }: Receipt) => ({
   completion_tokens: completion,
   total_tokens: prompt + completion,
 });
+
+function embeddingsBody({ model, encoding }: EmbeddingRequest, receipt: EmbeddingReceipt) {
+  const data = receipt.blocks.map(({ vector }, index) => {
+    const { buffer } = Uint8Array.from(Buffer.from(vector, "base64"));
+    return { object: "embedding", index, embedding: encoding === "base64" ? vector : [...new Float32Array(buffer)] };
+  });
+  const { prompt } = receipt.usage;
+  return { object: "list", data, model, usage: { prompt_tokens: prompt, total_tokens: prompt }, receipt };
+}
 
 /** How a kind of text is told. */
 type Form = {

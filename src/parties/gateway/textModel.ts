@@ -25,7 +25,7 @@ type TextFiles = {
 };
 
 /** SHA-256 of each file that decides a text, in hexadecimal digits. */
-type FileHashes = { model: string; tokenizer: string; config: string | null; template: string | null };
+export type FileHashes = { model: string; tokenizer: string; config: string | null; template: string | null };
 
 /** A decoder with all that is around it. */
 export type TextModel = {
@@ -66,13 +66,7 @@ export async function openTextModel(
   const tokenizer = readTokenizer(files.tokenizer);
   const config = files.config === undefined ? undefined : configOf(files.config);
   const template = files.template === undefined ? config?.template : readFile(files.template);
-  const hash = (path: string | undefined) => (path === undefined ? null : hashOf(path));
-  const hashes = {
-    model: await hashOf(spec.path),
-    tokenizer: await hashOf(files.tokenizer),
-    config: await hash(files.config),
-    template: await hash(files.template),
-  };
+  const hashes = await hashesOf(spec.path, files);
   const render = template === undefined ? undefined : await rendering(template, config?.tokens ?? {}, name);
   return { name, program, tokenizer, hashes, endTokens: spec.decoder?.endTokens ?? [], limits, render };
 }
@@ -121,7 +115,11 @@ function tokensOf(model: TextModel, request: TextRequest, clock: Clock, param: s
 }
 
 /** @throws ApiError for more texts, or more bytes in them, than a model's slots can hold as its longest tokens */
-function requireBytes({ tokenizer, limits: { slots } }: TextModel, param: string, texts: readonly string[]): void {
+export function requireBytes(
+  { tokenizer, limits: { slots } }: { tokenizer: Tokenizer; limits: Pick<DecoderLimits, "slots"> },
+  param: string,
+  texts: readonly string[],
+): void {
   const most = slots * tokenizer.longest;
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   if (bytes <= most && texts.length <= slots) return;
@@ -162,6 +160,17 @@ export const placeOfTokens = ({ program: { model } }: Pick<TextModel, "program">
 
 /** SHA-256 of a text or bytes, in hexadecimal digits. */
 export const sha256 = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("hex");
+
+/** Hashes the file of a model and the files around it. @throws GatewayFileError */
+export async function hashesOf(model: string, { tokenizer, config, template }: TextFiles): Promise<FileHashes> {
+  const hash = (path: string | undefined) => (path === undefined ? null : hashOf(path));
+  return {
+    model: await hashOf(model),
+    tokenizer: await hashOf(tokenizer),
+    config: await hash(config),
+    template: await hash(template),
+  };
+}
 
 async function hashOf(path: string): Promise<string> {
   const hash = createHash("sha256");

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { parseEther, zeroHash } from "viem";
 import { ReceiptError } from "../../../src/parties/gateway/errors.ts";
-import { firstLie, openReceipt, type Receipt } from "../../../src/parties/gateway/receipt.ts";
+import { openReceipt, type Receipt } from "../../../src/parties/gateway/receipt.ts";
+import { firstLie } from "../../../src/parties/gateway/receiptParts.ts";
 import { Sellers } from "../../../src/parties/gateway/sellers.ts";
 import { blockInputs } from "../../../src/parties/gateway/textModel.ts";
 import { readTextRequest } from "../../../src/parties/gateway/requests.ts";

@@ -37,7 +37,11 @@ const shareFromZero: Parse<number> = (given, name) => {
 const settings = {
   ...playerSettings,
   tickets: required<Address>("address", "the contract of the tickets; --market is that of its claims", address),
-  texts: required<string>("file", "JSON array of {name, model, tokenizer, config, template, workers}", filePath),
+  texts: required<string>(
+    "file",
+    "JSON array of {name, model, tokenizer, config, template, embeddings, workers}",
+    filePath,
+  ),
   ledger: required<string>("file", "what workers promised and what this account signed: keep it", filePath),
   sold: required<string>("file", "what was sold, with receipts and spent budgets: keep it", filePath),
   keys: optional<string>("file", "API keys, made with refute text key", filePath, "whoever reaches it may ask"),

@@ -5,10 +5,16 @@ import { runWatcher } from "../../../../watcher/watcher.ts";
 import { PledgedClaimsReader } from "../../../chain/clients/pledgedClaims.ts";
 import { TicketsReader } from "../../../chain/clients/tickets.ts";
 import { SILENT } from "../../../base/log.ts";
+import {
+  isEmbedding,
+  openEmbeddingReceipt,
+  readEmbeddingReceipt,
+  readEmbeddingRequest,
+} from "../../../parties/gateway/embeddings.ts";
 import { ReceiptError } from "../../../parties/gateway/errors.ts";
-import { firstLie, openReceipt, readReceipt, type OpenedReceipt } from "../../../parties/gateway/receipt.ts";
+import { openReceipt, readReceipt } from "../../../parties/gateway/receipt.ts";
+import { firstLie, type OpenedReceipt, type ReceiptPlace } from "../../../parties/gateway/receiptParts.ts";
 import { readTextRequest } from "../../../parties/gateway/requests.ts";
-import { blockInputs, openTextModel, tokensOutput } from "../../../parties/gateway/textModel.ts";
 import { answerOfBytes } from "../../../parties/tickets/answerRun.ts";
 import { landClaim } from "../../../parties/tickets/landClaim.ts";
 import { loadFindSigner } from "../../../parties/tickets/signatures.ts";
@@ -28,7 +34,7 @@ import { loadProgram } from "../../models.ts";
 import type { Output } from "../../output.ts";
 import { address, filePath } from "../../parse.ts";
 import { addSettings, optional, readJson, readSettings, required } from "../../settings.ts";
-import { readTexts } from "../../texts.ts";
+import { openModel, readTexts } from "../../texts.ts";
 
 const settings = {
   ...accountSettings,
@@ -56,21 +62,14 @@ export function receiptCommand(output: Output): Command {
       const claimLifetime = await tickets.claimLifetime();
       const place = { chainId: values.chainId, tickets: values.tickets, claimLifetime };
       const { json, body } = filesOf(file, values.request);
-      const { model: name, text: kind } = readReceipt(json);
-      const entry = readTexts(values.texts, values.models).find((each) => each.name === name);
-      if (entry === undefined)
-        throw new ReceiptError("model", `is ${JSON.stringify(name)}, which ${values.texts} lacks`);
-      const program = loadProgram(entry.spec, output);
-      const model = await openTextModel(name, program, entry.spec, entry);
-      const { request } = readTextRequest(kind.kind, body);
-      const opened = openReceipt(json, { model, request, place, findSigner: await loadFindSigner() });
+      const opened = await open(json, body, values, place, output);
       const executors = new FastExecutors();
       try {
         const lie = await firstLie(opened, executors.execute);
-        const { receipt, claims } = opened;
+        const { receipt, runs } = opened;
         const { timestamp } = await reader.publicClient.getBlock();
-        const until = (k: number): bigint => claims[k]!.issued + BigInt(claimLifetime);
-        const { worker } = claims[lie ?? 0]!;
+        const until = (k: number): bigint => runs[k]!.claim.issued + BigInt(claimLifetime);
+        const { worker } = runs[lie ?? 0]!.claim;
         if (what === "verify") {
           const pledge = await new PledgedClaimsReader(values.market, reader).pledgeOf(worker);
           return answerVerdict(output, {
@@ -106,6 +105,31 @@ export function receiptCommand(output: Output): Command {
   );
 }
 
+type Opened = OpenedReceipt<{ id: string; refutableUntil: number; usage: { prompt: number; completion?: number } }>;
+
+/** Compares a receipt with its request and its model, which is compiled. @throws ReceiptError */
+async function open(
+  json: unknown,
+  body: unknown,
+  { texts, models }: { texts: string; models: string },
+  place: ReceiptPlace,
+  output: Output,
+): Promise<Opened> {
+  const read = isEmbedding(json) ? readEmbeddingReceipt(json) : readReceipt(json);
+  const name = read.model;
+  const entry = readTexts(texts, models).find((each) => each.name === name);
+  if (entry === undefined) throw new ReceiptError("model", `is ${JSON.stringify(name)}, which ${texts} lacks`);
+  const model = await openModel(entry, loadProgram(entry.spec, output));
+  const findSigner = await loadFindSigner();
+  if ("text" in read && !("dimensions" in model)) {
+    const { request } = readTextRequest(read.text.kind, body);
+    return openReceipt(json, { model, request, place, findSigner });
+  }
+  if ("text" in read || !("dimensions" in model))
+    throw new ReceiptError("model", `is ${JSON.stringify(name)}, a model of another kind in ${texts}`);
+  return openEmbeddingReceipt(json, { model, request: readEmbeddingRequest(body), place, findSigner });
+}
+
 /** Reads a receipt from a file, and the request's body. @throws UsageError */
 function filesOf(file: string, request: string | undefined): { json: unknown; body: unknown } {
   const whole = readJson(file, "receipt") as Record<string, unknown> | null;
@@ -119,38 +143,36 @@ const PLEDGES = Object.fromEntries(Object.entries(PledgeStatus).map(([name, stat
 
 function answerVerdict(
   output: Output,
-  of: { opened: OpenedReceipt; lie: number | undefined; worker: Address; pledge: PledgeStatus; isLate: boolean },
+  of: { opened: Opened; lie: number | undefined; worker: Address; pledge: PledgeStatus; isLate: boolean },
 ): void {
   const { opened, lie, worker, pledge, isLate } = of;
-  const { id, usage, refutableUntil, blocks } = opened.receipt;
+  const { id, usage, refutableUntil } = opened.receipt;
   const when = timeText(BigInt(refutableUntil));
   const backed = `pledge of ${worker}: ${PLEDGES[pledge]}`;
   const verdict = { id, right: lie === undefined, worker, pledge: PLEDGES[pledge], ...usage, refutableUntil };
   if (lie !== undefined) {
     const next = isLate ? "too late to refute it" : "refute it with refute text receipt refute";
-    throw new ReceiptError(`blocks[${lie}]`, `is a lie of ${worker}: exact execution gives other tokens; ${next}`);
+    throw new ReceiptError(`blocks[${lie}]`, `is a lie of ${worker}: exact execution gives something else; ${next}`);
   }
   const late = isLate ? `could be refuted until ${when}` : `can be refuted until ${when}`;
-  output.answer(verdict, `right: ${blocks.length} blocks, ${usage.completion} tokens; ${backed}; ${late}`);
+  const count = opened.runs.length;
+  const bought = usage.completion === undefined ? `${count} embeddings` : `${count} blocks, ${usage.completion} tokens`;
+  output.answer(verdict, `right: ${bought}; ${backed}; ${late}`);
 }
 
 /** Puts a lie on chain, and plays until the claim is refuted. @returns the claim's id */
-async function refuteBlock(at: TicketSession, opened: OpenedReceipt, lie: number, execute: Execute): Promise<Hex> {
-  const { sold, claims } = opened;
-  const { model, prompt, drawing, blocks } = sold;
-  const before = [...prompt.tokens, ...blocks.slice(0, lie).flatMap(({ tokens }) => tokens)];
-  const all = [...before, ...blocks[lie]!.tokens];
-  const inputs = blockInputs(model, before, all.length - 1, drawing);
-  const { nodes } = answerOfBytes(model.program.model.program, all.length - 1, [tokensOutput(model, all)])!;
-  const [claim, { signature }] = [claims[lie]!, blocks[lie]!];
+async function refuteBlock(at: TicketSession, opened: Opened, lie: number, execute: Execute): Promise<Hex> {
+  const { program, runs } = opened;
+  const { claim, signature, inputs, outputs } = runs[lie]!;
+  const { nodes } = answerOfBytes(program.model.program, claim.items, outputs)!;
   const digest = digestOf(at.at, "SignedClaim", claim);
-  const held = { digest, claim, signature: signature as Hex, nodes, inputs: inputs.bytes };
+  const held = { digest, claim, signature, nodes, inputs: inputs.bytes };
   if ((await at.tickets.claimIdOf(digest)) === zeroHash)
-    await landClaim(at, { ...held, sent: false, fate: "wrong" }, model.program, false);
+    await landClaim(at, { ...held, sent: false, fate: "wrong" }, program, false);
   const claimId = await at.tickets.claimIdOf(digest);
   const ended = new AbortController();
   const watching = runWatcher({
-    ...{ session: at.session, programs: ProgramLibrary.of([model.program]), execute, signal: ended.signal },
+    ...{ session: at.session, programs: ProgramLibrary.of([program]), execute, signal: ended.signal },
     ...{ intervalMs: INTERVAL_MS, log: SILENT, mode: "defend", claims: new Set([claimId]) },
     heldInputs: heldInputs((root) => (root === claim.inputsRoot ? inputs.bytes : undefined)),
   });

@@ -1,0 +1,183 @@
+import { isAddressEqual, isHex, type Hex } from "viem";
+import { z } from "zod/v4";
+import type { SignedClaim } from "../../chain/structs.ts";
+import type { KnownProgram } from "../../dispute/run/execution.ts";
+import type { RunInputs } from "../../program/trace/runInputs.ts";
+import type { Execute } from "../../runs/execute.ts";
+import { answerOfBytes, answerRun } from "../tickets/answerRun.ts";
+import { answerSchema, claimOfBody } from "../tickets/messageSchemas.ts";
+import type { FindSigner } from "../tickets/signatures.ts";
+import { digestOf, type TicketsAt } from "../tickets/typedData.ts";
+import { ReceiptError } from "./errors.ts";
+import { LIBRARIES, type FileHashes } from "./textModel.ts";
+
+/** The parts that receipts of all kinds have. */
+
+export const hash = z.string().regex(/^[0-9a-f]{64}$/);
+export const hex = (digits: number) =>
+  z
+    .string()
+    .refine((text): text is Hex => isHex(text) && text.length === 2 + digits, `expected 0x and ${digits} digits`);
+export const count = z.int().min(0);
+const { claim, signature } = answerSchema.shape;
+/** A signed claim. */
+export const receiptBlock = { claim: claim.strict(), signature };
+
+/** What a receipt is about, without what was bought. */
+export const receiptHead = {
+  version: z.literal(1),
+  id: z.string(),
+  /** When the first block was signed, unix seconds. */
+  created: count,
+  model: z.string(),
+  chainId: z.int().min(1),
+  tickets: hex(40),
+  programRoot: hex(64),
+  /** SHA-256 hashes: the model's file, and the files around the model. */
+  files: z.object({ model: hash, tokenizer: hash, config: hash.nullable(), template: hash.nullable() }).strict(),
+  libraries: z.object({ tokenizers: z.string(), jinja: z.string() }).strict(),
+  /** Until when each block can be put on chain and refuted, unix seconds. Verified it can be for ever. */
+  refutableUntil: count,
+};
+
+/** Where receipts hold: the tickets, and how long their claims can be put on chain, seconds. */
+export type ReceiptPlace = TicketsAt & { claimLifetime: number };
+
+/** A block that was bought: a signed claim with the chosen tokens or the vector. */
+export type BoughtBlock = { claim: Parameters<typeof claimOfBody>[0]["claim"]; signature: string };
+
+type SoldModel = { name: string; program: KnownProgram; hashes: FileHashes };
+
+/** A receipt's id: of the first claim in it. */
+export const receiptId = (prefix: string, at: TicketsAt, { claim }: BoughtBlock): string =>
+  `${prefix}-${digestOf(at, "SignedClaim", claimOfBody({ claim })).slice(2, 34)}`;
+
+/** Returns the common fields of a receipt. */
+export function headOf(prefix: string, model: SoldModel, place: ReceiptPlace, blocks: readonly BoughtBlock[]) {
+  const issued = blocks.map(({ claim }) => Number(claim.issued));
+  return {
+    version: 1 as const,
+    id: receiptId(prefix, place, blocks[0]!),
+    created: issued[0]!,
+    model: model.name,
+    chainId: place.chainId,
+    tickets: place.tickets,
+    programRoot: model.program.model.programRoot,
+    files: { ...model.hashes },
+    libraries: { ...LIBRARIES },
+    refutableUntil: Math.min(...issued) + place.claimLifetime,
+  };
+}
+
+/** A run that was bought, with what its worker claims. */
+type ClaimedRun = {
+  inputs: RunInputs;
+  outputs: readonly Uint8Array[];
+  claim: SignedClaim;
+  signature: Hex;
+};
+
+/** What a receipt says, read and compared with the request: all but the execution. */
+export type OpenedReceipt<R = { id: string; refutableUntil: number }> = {
+  receipt: R;
+  program: KnownProgram;
+  runs: readonly ClaimedRun[];
+};
+
+/** The places that are named if a block does not fit: its own, and those of its inputs and outputs. */
+type BlockNames = { where: string; inputs: string; outputs: string };
+
+/**
+ * Opens the claim about a run.
+ * @param payer Of the first claim, if this one is another.
+ * @throws ReceiptError if the run is not that of the claim, or the claim not signed by its worker
+ */
+export function openBlock(
+  block: BoughtBlock,
+  run: { inputs: RunInputs; outputs: readonly Uint8Array[] },
+  about: { program: KnownProgram; place: ReceiptPlace; findSigner: FindSigner; payer: Hex | undefined },
+  { where, ...names }: BlockNames,
+): ClaimedRun {
+  const { program, place, findSigner } = about;
+  const claim = claimOfBody(block);
+  const { items } = run.inputs.length;
+  const answer = answerOfBytes(program.model.program, items, run.outputs);
+  if (claim.programRoot.toLowerCase() !== program.model.programRoot)
+    throw new ReceiptError(`${where}.claim.programRoot`, "is that of another program");
+  if (claim.items !== items || claim.firstItem !== 0)
+    throw new ReceiptError(
+      `${where}.claim.${claim.firstItem === 0 ? "items" : "firstItem"}`,
+      "does not fit what was bought",
+    );
+  // SAFETY: before what the signature covers is compared with the rest, the signature must hold.
+  const signer = findSigner(digestOf(place, "SignedClaim", claim), block.signature as Hex);
+  if (signer === undefined || !isAddressEqual(signer, claim.worker))
+    throw new ReceiptError(`${where}.signature`, "is not that of the worker over the claim as it stands here");
+  if (about.payer !== undefined && !isAddressEqual(claim.payer, about.payer))
+    throw new ReceiptError(`${where}.claim.payer`, "is another one than in the first block");
+  if (claim.inputsRoot.toLowerCase() !== run.inputs.list.root)
+    throw new ReceiptError(names.inputs, `does not give the inputs that ${where} claims`);
+  if (claim.root.toLowerCase() !== answer?.root) throw new ReceiptError(names.outputs, "is not what the worker claims");
+  return { ...run, claim, signature: block.signature as Hex };
+}
+
+/**
+ * Executes the blocks of a receipt again.
+ * @returns the number of the first block whose worker lied; undefined if all are right
+ */
+export async function firstLie({ program, runs }: OpenedReceipt, execute: Execute): Promise<number | undefined> {
+  for (const [k, { inputs, claim }] of runs.entries()) {
+    const { root } = await answerRun(program, inputs, execute);
+    if (root !== claim.root.toLowerCase()) return k;
+  }
+  return undefined;
+}
+
+/** Reads the form of a receipt. @throws ReceiptError */
+export function parseReceipt<T>(schema: z.ZodType<T>, json: unknown): T {
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const extra = issue!.code === "unrecognized_keys" ? [issue.keys[0]!] : [];
+  throw new ReceiptError(pathText([...issue!.path, ...extra]) || "receipt", issue!.message);
+}
+
+/**
+ * Compares the files and libraries that make tokens: their differences are named before what follows from them.
+ * @throws ReceiptError
+ */
+export function requireFiles(
+  { files, libraries, programRoot }: { files: object; libraries: object; programRoot: string },
+  { hashes, program }: SoldModel,
+): void {
+  requireSame(files, hashes, "files");
+  requireSame(libraries, LIBRARIES, "libraries");
+  requireSame(programRoot, program.model.programRoot, "programRoot");
+}
+
+/** @throws ReceiptError that names the first difference */
+export function requireSame(given: unknown, expected: unknown, path: string): void {
+  if (typeof given === "object" && given !== null && typeof expected === "object" && expected !== null) {
+    const names = new Set([...Object.keys(expected), ...Object.keys(given)]);
+    for (const name of names) {
+      const [a, b] = [given, expected].map((one) => (one as Record<string, unknown>)[name]);
+      requireSame(a, b, Array.isArray(expected) ? `${path}[${name}]` : path === "" ? name : `${path}.${name}`);
+    }
+    return;
+  }
+  const isSame = isAddressLike(given) ? given.toLowerCase() === String(expected).toLowerCase() : given === expected;
+  if (!isSame) throw new ReceiptError(path, `is ${JSON.stringify(given)}, expected ${JSON.stringify(expected)}`);
+}
+
+/** Compares all but the blocks: after them, a difference lies in a field that follows from right blocks. */
+export const requireSameRest = (receipt: object, expected: object): void =>
+  requireSame({ ...receipt, blocks: undefined }, { ...expected, blocks: undefined }, "");
+
+const isAddressLike = (value: unknown): value is string => typeof value === "string" && /^0x[0-9a-f]{40}$/i.test(value);
+
+const pathText = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (text, part) =>
+      typeof part === "number" ? `${text}[${part}]` : text === "" ? String(part) : `${text}.${String(part)}`,
+    "",
+  );
