@@ -107,6 +107,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   { name: "rate limit", faults: { callsPerSecond: 20 } },
   { name: "a node that lags", terms: { laggingNodes: [5] } },
+  { name: "clocks that are off", terms: { clocksAhead: { worker: 3_600, watcher: -3_600 } } },
   {
     name: "gas price",
     happen: async (story, signal) => {

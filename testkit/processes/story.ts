@@ -43,6 +43,8 @@ export type StoryTerms = {
   emptyBlocks?: number;
   /** Extra nodes for each honest process, each with a constant lag in blocks. */
   laggingNodes?: readonly number[];
+  /** By how much the clocks of the honest processes are ahead of the true time. */
+  clocksAhead?: Readonly<Record<"worker" | "watcher", number>>;
 };
 
 /** A story's result. */
@@ -65,6 +67,15 @@ const SPARE_BONDS = 3;
 const FEE = parseEther("0.1");
 /** The number of first elements in the lying step that can hold a lie. */
 const LIE_ELEMENTS = 300;
+
+/** The option of Node that puts a process's clock ahead. @param seconds May be negative. */
+function clockAhead(seconds: number): string {
+  const code = `{ const Clock = Date; globalThis.Date = class extends Clock {
+    constructor(...given) { given.length > 0 ? super(...given) : super(Clock.now() + ${seconds * 1_000}); }
+    static now() { return Clock.now() + ${seconds * 1_000}; }
+  } }`;
+  return `--import=data:text/javascript,${encodeURIComponent(code)}`;
+}
 
 /**
  * A whole market in processes of its own: a node, `refute worker`, `refute watcher`, a liar. The worker and the watcher
@@ -160,7 +171,9 @@ export class Story {
     // The worker does not know the lies' model: a worker's claim on such a job would keep the liar out.
     const own = name === "worker" ? [seed] : [seed, seed + 1];
     const models = [...own.map((k) => ({ bytes: mlpBytes(k) })), ...otherModels];
-    return new RefuteProcess([...command, ...Object.entries(flags).flat()], this.#parties[name].key, models);
+    const ahead = this.terms.clocksAhead?.[name] ?? 0;
+    const env = ahead === 0 ? undefined : { NODE_OPTIONS: clockAhead(ahead) };
+    return new RefuteProcess([...command, ...Object.entries(flags).flat()], this.#parties[name].key, models, env);
   }
 
   /** The account that lies. */

@@ -94,8 +94,9 @@ export class TicketDeal {
     const program = prng.pick(answerable);
     const worker = this.#server.prepare(program);
     const stopped = await this.#isStopped();
-    const owesSince = (seconds: number): boolean => payer.unpaid.some((time) => chain.now - time < seconds);
-    const [isOwed, mayBeOwed] = [owesSince(LIFETIME - 2 * SKEW), owesSince(LIFETIME + 2 * SKEW)];
+    const isOwed = payer.unpaid.some((time) => chain.now - time < LIFETIME - 2 * SKEW);
+    // An unpaid answer keeps its place until the worker forgets the answer.
+    const mayBeOwed = payer.unpaid.length > 0;
     const answered = await payer.ask(program);
     totals.requests++;
     if (typeof answered === "string") {

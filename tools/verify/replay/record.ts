@@ -3,6 +3,7 @@
  * record.ts OUTPUT FILES...`.
  */
 import { relative, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import hre from "hardhat";
 import Mocha from "mocha";
 import type { Abi, Hex } from "viem";
@@ -68,10 +69,10 @@ hre.hooks.registerHandlers("network", {
     }
     if (!chains.has(connection.id)) chains.set(connection.id, { creations: [], addresses: new Map() });
     const chain = chains.get(connection.id);
-    const receipt = (await connection.provider.request({
-      method: "eth_getTransactionReceipt",
-      params: [response.result],
-    })) as { contractAddress: string };
+    const ask = { method: "eth_getTransactionReceipt", params: [response.result] };
+    let receipt: { contractAddress: string } | null;
+    // A busy node takes the transaction, and makes the block a little later.
+    while ((receipt = (await connection.provider.request(ask)) as typeof receipt) === null) await sleep(50);
     const address = receipt.contractAddress.toLowerCase() as Hex;
     chain?.addresses.set(address, chain.creations.push({ ...creation, address }) - 1);
     return sent;
