@@ -17,20 +17,23 @@ export function warnOfLowFee(output: Output, { fee: needed, gas, gasPrice }: Fee
 }
 
 /**
- * Says so if nobody seems to serve a program: no account has stake, or workers took other jobs of the market and none
- * of the program. A market without claims is no reason to warn. A node that does not answer ends nothing here.
+ * Says so if nobody seems to serve some programs: no account has stake, or workers took other jobs of the market and
+ * none of the programs. A market without claims is no reason to warn. A node that does not answer ends nothing here.
+ * The past of the market is read once for all programs.
  */
-export async function warnOfNobody(output: Output, reader: Reader, programRoot: Hex): Promise<void> {
-  const serving = await servingOf(reader, programRoot).catch((error: unknown) => {
+export async function warnOfNobody(output: Output, reader: Reader, programRoots: readonly Hex[]): Promise<void> {
+  const serving = await servingOf(reader, programRoots).catch((error: unknown) => {
     output.note(`who serves the program is not known: ${withoutPaths((error as Error).message)}`);
     return undefined;
   });
-  if (serving === undefined || serving.ofProgram > 0) return;
+  if (serving === undefined || serving.unserved.length === 0) return;
+  const { blocks, unserved, ofOthers, isStaked } = serving;
   const back = "while nobody claims the job, refute job cancel JOB takes the fee back";
-  if (!serving.isStaked) output.warn(`no account has the stake that a claim needs on this market: ${back}`);
-  else if (serving.ofAll > 0)
+  if (!isStaked) output.warn(`no account has the stake that a claim needs on this market: ${back}`);
+  else if (ofOthers > 0)
     output.warn(
-      `no worker has taken a job of this program yet, and ${serving.ofAll} jobs of others were taken: a worker must ` +
-        `have the model with the same flags (--shape, --dim, --bind, --batch and so on); ${back}`,
+      `no worker has taken a job of ${programRoots.length === 1 ? "this program" : unserved.join(", ")} in the latest ` +
+        `${blocks} blocks, and ${ofOthers} jobs of others were taken: a worker must have the model with the same ` +
+        `flags (--shape, --dim, --bind, --batch and so on); ${back}`,
     );
 }

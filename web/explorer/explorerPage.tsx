@@ -41,7 +41,11 @@ export function ExplorerPage({ route }: PageProps) {
         {target === undefined && (
           <p class="soft">
             No node at hand? <a href={routeHash(["playground", "iris"])}>Try a model in this page</a>, or start a chain
-            of your own with <code>npx refute-ml devnet --model MODEL.onnx --liar</code>: it prints both values.
+            of your own with{" "}
+            <code>
+              npx refute-ml devnet <span class="whole">--model MODEL.onnx</span> <span class="whole">--liar</span>
+            </code>
+            : it prints both values.
           </p>
         )}
       </div>

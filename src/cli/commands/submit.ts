@@ -141,7 +141,7 @@ export function submitCommand(output: Output): Command {
       const posting = postingGas(program, items, inputs, references);
       await requireGasFunds(session, posting, estimate, blobs);
       warnOfLowFee(output, estimate, fee);
-      await warnOfNobody(output, session, program.programRoot);
+      await warnOfNobody(output, session, [program.programRoot]);
       if (blobs !== undefined) output.note(blobCostLine(blobs.costs));
       output.note(references === undefined ? PUBLIC : REFERRED);
       const { credit } = await session.vault.accountOf(session.sender.address);

@@ -56,6 +56,7 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await waitForText(page, "May claim");
     await waitForText(page, "WETH");
     await take("workers");
+    await inspect(page, "workers", pictures);
     await goTo(page, `#/explorer/panels?${query}`);
     await waitForText(page, "No panels were named");
     await goTo(page, `#/explorer/classes?${query}`);
@@ -75,6 +76,7 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await goTo(page, `#/explorer/programs?${query}`);
     await waitForText(page, "Refuted claims");
     await take("programs");
+    await inspect(page, "programs", pictures);
     await goTo(page, `#/explorer?${query}`);
     await waitFor(page, `document.querySelector("tbody tr") !== null`);
     await finding(page);
@@ -89,6 +91,7 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await waitForText(page, "gas so far");
     await waitForText(page, /In dispute: the (worker|challenger) is to move/);
     await take("dispute-half");
+    await inspect(page, "half a dispute", pictures);
     const link = String(await page.evaluate("location.hash"));
     await market.endDispute();
     await waitForText(page, "recomputed by the chain, float32");
@@ -148,6 +151,7 @@ async function described(page: Page, query: string, folder: string): Promise<voi
   await goTo(page, `#/explorer/program/${description.programRoot}?${query}`);
   await giveFile({ page }, "description", path);
   await waitForText(page, "<img src=x");
+  await inspect(page, "a program", folder);
   await goTo(page, `#/explorer?${query}`);
   await page.select("select[name=filter]", "final");
   await click(page, "tbody a[href*='/job/']");

@@ -10,6 +10,7 @@ const RULES = `axe.run(document, ${JSON.stringify({ runOnly: TAGS, resultTypes: 
 const WIDE = { width: 1_280, height: 900 };
 /** Pixels: a telephone, and the least that WCAG asks for. */
 const NARROW = [390, 320] as const;
+const SCHEMES = ["light", "dark"] as const;
 
 /** What can be used by hand: by keys it must be reached, and be seen to be. */
 const START = `
@@ -33,8 +34,8 @@ const MISSED = `window.inspected.filter((each) => each.isConnected && !window.re
 type Violation = { id: string; help: string; nodes: { target: string[]; failureSummary: string }[] };
 
 /**
- * Inspects what a page shows now, in light and dark, by keys, and on narrow screens; pictures of it are taken in dark
- * and on the narrowest screen.
+ * Inspects what a page shows now, in light and dark, by keys, and on narrow screens. Four pictures are taken: in
+ * light and dark, wide and on a telephone.
  * @param name Of the state, for messages and names of pictures.
  * @throws Error if a rule is broken, something is not reached by keys or not seen to be, or the page scrolls sideways
  */
@@ -42,12 +43,12 @@ export async function inspect(page: Page, name: string, pictures: string): Promi
   const base = `${pictures}/inspected-${name.replace(/\W+/g, "-")}` as const;
   const take = (as: string): Promise<void> => picture(page, `${base}-${as}.png`);
   await page.evaluate(AXE);
-  for (const value of ["light", "dark"] as const) {
+  for (const value of SCHEMES) {
     await colours(page, value);
     const { violations } = (await page.evaluate(RULES)) as { violations: Violation[] };
     if (violations.length > 0) throw new Error(`${name}, ${value}: ${violations.map(violationText).join("; ")}`);
+    await take(value);
   }
-  await take("dark");
   await colours(page, "system");
   // In Firefox, the ring around what has the focus is not always there when it is asked for.
   if (await isChromium(page)) await inspectKeys(page, name);
@@ -55,8 +56,12 @@ export async function inspect(page: Page, name: string, pictures: string): Promi
     await page.setViewport({ width, height: 844 });
     const wide = Number(await page.evaluate("document.documentElement.scrollWidth"));
     if (wide > width) throw new Error(`${name}: ${wide} pixels wide on a screen of ${width}`);
+    for (const value of width === NARROW[0] ? SCHEMES : []) {
+      await colours(page, value);
+      await take(`narrow-${value}`);
+    }
   }
-  await take("narrow");
+  await colours(page, "system");
   await page.setViewport(WIDE);
 }
 

@@ -51,7 +51,7 @@ export function canaryCommand(output: Output): Command {
       // A file that is no input ends the command before anything is paid.
       const programRoots = readAll(spec, input, files, output);
       const session = await sessionFrom(values);
-      for (const programRoot of programRoots) await warnOfNobody(output, session, programRoot);
+      await warnOfNobody(output, session, programRoots);
       const jobs: string[] = [];
       const draw = new CanaryDraw(files);
       const prepare = (file: string) => prepareJob(spec, { input: [`${input}=${file}`] }, output);

@@ -150,7 +150,7 @@ async function run(
   const job = { items: largest.items, fee, window, claimSeconds, answer };
   await checkJob(session, description, largest.inputs, { ...job, deadline: timestamp + BigInt(deadlineSeconds) });
   await warnOfLowFee(output, session, batch, values);
-  await warnOfNobody(output, session, description.programRoot);
+  await warnOfNobody(output, session, [description.programRoot]);
   const { chainId, market } = session.deployment;
   const store = await DispatchStore.open(state, {
     batch: batch.id,

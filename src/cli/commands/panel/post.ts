@@ -103,7 +103,7 @@ export function postCommand(output: Output): Command {
       const { openFrom } = times;
       const sealed = { items, answer, maxOutputBytes: 0, rare: { collateral, openFrom } };
       warnOfLowFee(output, await estimateFee(session, program, sealed), fee);
-      await warnOfNobody(output, session, program.programRoot);
+      await warnOfNobody(output, session, [program.programRoot]);
       if (BigInt(openFrom) > timestamp + BigInt(MAX_SEAL_SECONDS))
         output.note(
           `workers that do not say otherwise take no seat that opens more than ${MAX_SEAL_SECONDS / 3_600} h after ` +
