@@ -24,7 +24,7 @@ import {
 } from "./receiptParts.ts";
 import { hashesOf, requireBytes, sha256, type TextModel } from "./textModel.ts";
 
-/** An encoder: tokens of one text to one vector of float32. */
+/** An encoder, which turns the tokens of a text into a vector of float32. */
 export type EmbeddingModel = Pick<TextModel, "name" | "program" | "tokenizer" | "hashes"> & {
   /** The most tokens of a text. */
   slots: number;
@@ -219,7 +219,7 @@ export function openEmbeddingReceipt(
     const run = { inputs: embeddingInputs(model, ids[k]!), outputs: [Buffer.from(block.vector, "base64")] };
     const own = { program, place, findSigner, payer: runs[0]?.claim.payer };
     const where = `blocks[${k}]`;
-    // Only so a vector has one form.
+    // A vector has one form only: another spelling of the base64 is refused.
     if (Buffer.from(block.vector, "base64").toString("base64") !== block.vector)
       throw new ReceiptError(`${where}.vector`, "is no vector as base64");
     runs.push(openBlock(block, run, own, { where, inputs: `embedding.texts[${k}]`, outputs: `${where}.vector` }));

@@ -84,7 +84,7 @@ export type OpenedReceipt<R = { id: string; refutableUntil: number }> = {
   runs: readonly ClaimedRun[];
 };
 
-/** The places that are named if a block does not fit: its own, and those of its inputs and outputs. */
+/** The names in an error about a block that does not fit: the block, its inputs, its outputs. */
 type BlockNames = { where: string; inputs: string; outputs: string };
 
 /**
