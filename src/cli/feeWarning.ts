@@ -32,8 +32,8 @@ export async function warnOfNobody(output: Output, reader: Reader, programRoots:
   if (!isStaked) output.warn(`no account has the stake that a claim needs on this market: ${back}`);
   else if (ofOthers > 0)
     output.warn(
-      `no worker has taken a job of ${programRoots.length === 1 ? "this program" : unserved.join(", ")} in the latest ` +
-        `${blocks} blocks, and ${ofOthers} jobs of others were taken: a worker must have the model with the same ` +
+      `no worker has taken a job of ${programRoots.length === 1 ? "this program" : unserved.join(", ")} in the ` +
+        `latest ${blocks} blocks, and ${ofOthers} jobs of others were taken: a worker must have the model with the same ` +
         `flags (--shape, --dim, --bind, --batch and so on); ${back}`,
     );
 }
