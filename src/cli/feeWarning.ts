@@ -30,10 +30,12 @@ export async function warnOfNobody(output: Output, reader: Reader, programRoots:
   const { blocks, unserved, ofOthers, isStaked } = serving;
   const back = "while nobody claims the job, refute job cancel JOB takes the fee back";
   if (!isStaked) output.warn(`no account has the stake that a claim needs on this market: ${back}`);
-  else if (ofOthers > 0)
+  else if (ofOthers > 0) {
+    const programs = programRoots.length === 1 ? "this program" : unserved.join(", ");
     output.warn(
-      `no worker has taken a job of ${programRoots.length === 1 ? "this program" : unserved.join(", ")} in the ` +
-        `latest ${blocks} blocks, and ${ofOthers} jobs of others were taken: a worker must have the model with the same ` +
-        `flags (--shape, --dim, --bind, --batch and so on); ${back}`,
+      `no worker has taken a job of ${programs} in the latest ${blocks} blocks, and ${ofOthers} jobs of others were ` +
+        "taken: a worker must have the model with the same flags (--shape, --dim, --bind, --batch and so on); " +
+        back,
     );
+  }
 }
