@@ -216,12 +216,12 @@ export function openEmbeddingReceipt(
   const { program } = model;
   const runs: OpenedReceipt["runs"][number][] = [];
   for (const [k, block] of blocks.entries()) {
-    const run = { inputs: embeddingInputs(model, ids[k]!), outputs: [Buffer.from(block.vector, "base64")] };
+    const vector = Buffer.from(block.vector, "base64");
+    const run = { inputs: embeddingInputs(model, ids[k]!), outputs: [vector] };
     const own = { program, place, findSigner, payer: runs[0]?.claim.payer };
     const where = `blocks[${k}]`;
     // A vector has one form only: another spelling of the base64 is refused.
-    if (Buffer.from(block.vector, "base64").toString("base64") !== block.vector)
-      throw new ReceiptError(`${where}.vector`, "is no vector as base64");
+    if (vector.toString("base64") !== block.vector) throw new ReceiptError(`${where}.vector`, "is no vector as base64");
     runs.push(openBlock(block, run, own, { where, inputs: `embedding.texts[${k}]`, outputs: `${where}.vector` }));
   }
   requireSameRest(receipt, embeddingReceipt(model, request, place, blocks, ids));

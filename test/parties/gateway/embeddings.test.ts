@@ -13,6 +13,7 @@ import type { TicketSession } from "../../../src/parties/tickets/ticketSession.t
 import type { Execute } from "../../../src/runs/execute.ts";
 import { embeddingKit, startGateway, type RunningGateway } from "../../../testkit/players/gatewayPlayers.ts";
 import { rejection } from "../../../testkit/rejection.ts";
+import { swappedFields } from "../../../testkit/players/swappedFields.ts";
 import { FACE, TicketPlayers, type Serving } from "../../../testkit/players/ticketPlayers.ts";
 
 type Kit = Awaited<ReturnType<typeof embeddingKit>>;
@@ -115,14 +116,9 @@ describe("embeddings of a gateway, through the official client", function () {
     const { receipt } = await ask();
     expect(await firstLie(opened(receipt), kit.execute)).to.equal(undefined);
     expect(receipt.id).to.match(/^emb-/);
-    const paths = leaves(receipt);
-    expect(paths.length).to.be.above(30);
-    for (const path of paths) {
-      const changed = structuredClone(receipt);
-      let parent = changed as unknown as Record<string | number, unknown>;
-      for (const part of path.slice(0, -1)) parent = parent[part] as typeof parent;
-      const last = path.at(-1)!;
-      parent[last] = swapped(parent[last]);
+    const swaps = swappedFields(receipt);
+    expect(swaps.length).to.be.above(30);
+    for (const { path, changed } of swaps) {
       let error: unknown;
       try {
         opened(changed);
@@ -163,19 +159,3 @@ describe("embeddings of a gateway, through the official client", function () {
     await liar.stop();
   });
 });
-
-/** Every leaf of a JSON value, as the path to it. */
-function leaves(value: unknown, path: (string | number)[] = []): (string | number)[][] {
-  if (typeof value !== "object" || value === null) return [path];
-  const parts = Array.isArray(value) ? value.map((part, k) => [k, part] as const) : Object.entries(value);
-  return parts.flatMap(([name, part]) => leaves(part, [...path, name]));
-}
-
-/** Another value of the same form. */
-function swapped(value: unknown): unknown {
-  if (typeof value === "number") return value - 1;
-  if (value === null) return "0".repeat(64);
-  const text = value as string;
-  const at = text.length - 3;
-  return text.slice(0, at) + (text[at] === "1" ? "2" : "1") + text.slice(at + 1);
-}

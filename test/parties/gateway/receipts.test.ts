@@ -18,6 +18,7 @@ import {
 } from "../../../testkit/players/gatewayPlayers.ts";
 import { first, quiet } from "../../../testkit/players/players.ts";
 import { rejection } from "../../../testkit/rejection.ts";
+import { swappedFields } from "../../../testkit/players/swappedFields.ts";
 import { FACE, TicketPlayers, type Serving } from "../../../testkit/players/ticketPlayers.ts";
 
 const BODY = {
@@ -34,24 +35,6 @@ async function post(url: string, body: object): Promise<Answer> {
   });
   expect(answer.status, await answer.clone().text()).to.equal(200);
   return (await answer.json()) as Answer;
-}
-
-/** Every leaf of a JSON value, as the path to it. */
-function leaves(value: unknown, path: (string | number)[] = []): (string | number)[][] {
-  if (typeof value !== "object" || value === null) return [path];
-  const parts = Array.isArray(value) ? value.map((part, k) => [k, part] as const) : Object.entries(value);
-  return parts.flatMap(([name, part]) => leaves(part, [...path, name]));
-}
-
-/** Another value of the same form. */
-function swapped(value: unknown): unknown {
-  if (typeof value === "number") return value === 0 ? 1 : value - 1;
-  if (value === null) return "0".repeat(64);
-  if (value === "chat") return "completion";
-  if (value === "length" || value === "stop") return value === "stop" ? "length" : "stop";
-  const text = value as string;
-  const at = text.length - 1;
-  return text.slice(0, at) + (text[at] === "1" ? "2" : "1");
 }
 
 const pathText = (path: readonly (string | number)[]): string =>
@@ -105,14 +88,9 @@ describe("receipts of texts", function () {
     expect(await firstLie(opened(receipt, BODY, worker), kit.execute)).to.equal(undefined);
     expect(receipt.refutableUntil).to.equal(receipt.created + worker.at.claimLifetime);
     expect(receipt.blocks.length).to.be.at.least(1);
-    const paths = leaves(receipt);
-    expect(paths.length).to.be.above(50);
-    for (const path of paths) {
-      const changed = structuredClone(receipt);
-      let parent = changed as unknown as Record<string | number, unknown>;
-      for (const part of path.slice(0, -1)) parent = parent[part] as typeof parent;
-      const last = path.at(-1)!;
-      parent[last] = swapped(parent[last]);
+    const swaps = swappedFields(receipt);
+    expect(swaps.length).to.be.above(50);
+    for (const { path, changed } of swaps) {
       const name = pathText(path);
       let error: unknown;
       try {
