@@ -81,7 +81,9 @@ export class OwnClaims implements Duty {
     this.#history = history;
     this.#ends.begin(history, now);
     const attempt = (doing: string, id: string, action: () => Promise<void>) =>
-      start(`${doing} ${id}`, () => this.#role.attempt(doing, id, () => this.#races.run(doing, id, blockNumber, action)));
+      start(`${doing} ${id}`, () =>
+        this.#role.attempt(doing, id, () => this.#races.run(doing, id, blockNumber, action)),
+      );
     const own = this.claims;
     for (const record of own) {
       const job = history.jobs.get(record.jobId)!;

@@ -142,7 +142,9 @@ class Worker {
     this.#failedAudits.forget(history.jobs);
     this.#native?.forget(history);
     const attempt = (doing: string, id: string, action: () => Promise<void>) =>
-      start(`${doing} ${id}`, () => this.#role.attempt(doing, id, () => this.#races.run(doing, id, blockNumber, action)));
+      start(`${doing} ${id}`, () =>
+        this.#role.attempt(doing, id, () => this.#races.run(doing, id, blockNumber, action)),
+      );
     // One after the other: both send, and an exam has less time.
     attempt("reporting with the dongle", "", async () => {
       await this.#examinations?.tend(blockNumber, now);
