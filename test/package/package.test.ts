@@ -46,8 +46,8 @@ describe("the package", function () {
     const contracts = JSON.parse(brotliDecompressSync(readFileSync("dist/contracts.br")).toString()) as object;
     expect(paths()).to.include("dist/contracts.br");
     expect(contracts).to.include.all.keys(Object.keys(SOURCES));
-    const { buildInfoId: _, ...market } = contractArtifact("JobMarket") as { buildInfoId?: string };
-    expect(contracts).to.have.property("JobMarket").that.deep.equals(market);
+    const { abi, bytecode } = contractArtifact("JobMarket");
+    expect(contracts).to.have.property("JobMarket").that.deep.includes({ abi, bytecode });
   });
 
   itInTime("everyLinkOfItsPages_leadsToAFileInIt", () => {

@@ -22,7 +22,11 @@ export function packContracts(path) {
   const artifacts = artifactFiles()
     .map((file) => JSON.parse(readFileSync(file, "utf8")))
     .filter(({ bytecode }) => bytecode !== undefined && bytecode !== "0x")
-    .map(({ buildInfoId: _, ...artifact }) => [artifact.contractName, artifact]);
+    .map((artifact) => [artifact.contractName, artifact]);
+  // The build's own file is not in the package.
+  const packed = JSON.stringify(Object.fromEntries(artifacts), (key, value) =>
+    key === "buildInfoId" ? undefined : value,
+  );
   const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 };
-  writeFileSync(path, brotliCompressSync(JSON.stringify(Object.fromEntries(artifacts)), { params }));
+  writeFileSync(path, brotliCompressSync(packed, { params }));
 }

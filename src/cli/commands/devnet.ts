@@ -192,7 +192,7 @@ function ownWorkerNotes({ deployment }: Devnet, isAlone: boolean): string[] {
   const { collateral } = deployment.parameters;
   const stake = formatEther(OWN_CLAIMS * collateral);
   return [
-    `It stakes ${stake} WETH: ${formatEther(collateral)} of collateral for each of ${OWN_CLAIMS} claims open at a time.`,
+    `It stakes ${stake} WETH: ${formatEther(collateral)} of collateral for each of ${OWN_CLAIMS} claims at a time.`,
     ...(isAlone ? [] : ["The devnet's worker takes jobs too: yours serves alone if the devnet has no --model."]),
     "The watcher reports wrong claims. To refute them: --mode defend, with a key and credit of its own.",
   ];
@@ -226,7 +226,7 @@ function pageOf(
     ...serving,
     "",
     ...(text === undefined ? [] : textLines(text, textCommands(text))),
-    "A worker of your own (docs/operating.md), after the lines to paste; dongle, worker and watcher need a terminal each:",
+    "A worker of your own (docs/operating.md), after the lines to paste; dongle, worker and watcher run on:",
     ...ownWorker.map((line) => `  ${line}`),
     ...ownWorkerNotes(devnet, next.length === 0),
     "",
