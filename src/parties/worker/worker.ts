@@ -5,7 +5,7 @@ import type { Snapshot } from "../../chain/market/session.ts";
 import { submissionOf } from "../../dispute/workerMove.ts";
 import type { Executions } from "../../runs/executions.ts";
 import type { RunExecution } from "../../dispute/run/runExecution.ts";
-import type { History, JobRecord } from "../../chain/market/history.ts";
+import type { JobRecord } from "../../chain/market/history.ts";
 import { isBacked, type OwnExamClaims } from "../../attestation/exams/openExamClaims.ts";
 import type { Problem } from "../../base/health.ts";
 import type { Logger } from "../../base/log.ts";
