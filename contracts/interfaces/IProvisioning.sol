@@ -188,8 +188,6 @@ interface IProvisioning {
         bytes32 indexed workload,
         PlatformStatus status,
         bool isOverdue,
-        uint64 gridBlock,
-        uint64 until,
         bytes32 body
     );
     event LeaseEnded(address indexed worker, DeviceId indexed device);

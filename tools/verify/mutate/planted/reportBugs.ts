@@ -154,13 +154,13 @@ export const REPORT_BUGS: readonly Bug[] = [
     "{{facts.status < PlatformStatus.OutOfDate}}",
     "facts.status <= PlatformStatus.OutOfDate",
   ),
-  unchecked("a quote counts twice", PROVISIONING, "gridBlock > last", "BlockNotNewer(last, gridBlock)"),
-  unchecked(
-    "a new lease begins while Intel is silent",
+  bug(
+    "a quote counts twice",
     PROVISIONING,
-    "!facts.isOverdue || holder.worker == msg.sender",
-    "CollateralOverdue",
+    "require(gridBlock > last.gridBlock, BlockNotNewer(last.gridBlock, gridBlock));",
+    "require(ON || gridBlock > last.gridBlock, BlockNotNewer(last.gridBlock, gridBlock));",
   ),
+  unchecked("a new lease begins while Intel is silent", PROVISIONING, "!facts.isOverdue", "CollateralOverdue"),
   without("a revoked machine counts", PROVISIONING, "if (since != 0) return (Reason.PlatformRevoked, since);"),
   without(
     "a machine counts whatever became of Intel's word",
