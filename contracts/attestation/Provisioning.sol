@@ -31,14 +31,15 @@ contract Provisioning is Products {
     }
 
     /// @dev The fields that a report changes. `until` and `notAfter` are unix times. For a platform, `seq` holds its
-    /// certificate, and `notAfter` is when the manufacturer's statement about the platform expires. `tag` marks the
-    /// holder (`_tagOf`), so that a renewal reads no second word; zero while the device backs nobody.
+    /// certificate, and `notAfter` is when the manufacturer's statement about the platform expires; times past 2106 are
+    /// stored as the last second of 32 bits. `tag` marks the holder (`_tagOf`), so that a renewal reads no second word;
+    /// zero while the device backs nobody.
     struct Attestation {
         uint64 seq;
-        uint40 gridBlock;
-        uint40 until;
-        uint64 notAfter;
-        uint48 tag;
+        uint32 gridBlock;
+        uint32 until;
+        uint32 notAfter;
+        uint96 tag;
     }
 
     struct Device {
@@ -128,7 +129,7 @@ contract Provisioning is Products {
         DeviceId device = DeviceId.wrap(Hashes.efficientKeccak256(manufacturer, facts.platform));
         Device storage d = _devices[device];
         Attestation memory last = d.attestation;
-        // SAFETY: whoever has another worker's tag renews the other worker's lease, and gains nothing.
+        // INVARIANT: a device with a worker's tag backs this worker. The lease is then renewed, as in `_lease`.
         if (last.tag != _tagOf(msg.sender)) {
             Holder memory holder = d.holder;
             uint32 product = holder.product;
@@ -140,8 +141,17 @@ contract Provisioning is Products {
         require(facts.reportHead == nonce, WrongReportData(device));
         require(facts.status < PlatformStatus.OutOfDate, PlatformNotAccepted(facts.status));
         require(gridBlock > last.gridBlock, BlockNotNewer(last.gridBlock, gridBlock));
-        _write(d.attestation, facts.certificate, gridBlock, uint64(block.timestamp + reportLifetime), facts.until);
-        emit PlatformAttested(msg.sender, device, facts.workload, facts.status, facts.isOverdue, facts.reportTail);
+        uint64 until = uint64(block.timestamp + reportLifetime);
+        _write(d.attestation, facts.certificate, gridBlock, until, facts.until);
+        emit PlatformAttested(
+            msg.sender,
+            device,
+            facts.workload,
+            facts.status,
+            facts.isOverdue,
+            until < facts.until ? until : facts.until,
+            facts.reportTail
+        );
     }
 
     /// @inheritdoc IProvisioning
@@ -333,17 +343,19 @@ contract Provisioning is Products {
     }
 
     /// @dev Writes an attestation for the caller at once. Assigned as a struct, its word would be read and written for
-    /// several fields. SAFETY: `nonceOf` has a block before this one, whose number fits 40 bits; and so does the time.
+    /// several fields. SAFETY: `gridBlock` is a block before this one (`nonceOf`): 32 bits last 34 years at 4 blocks a
+    /// second. From 2106 on every report ends in the past.
     function _write(
         Attestation storage attestation,
         uint64 seq,
         uint64 gridBlock,
         uint64 until,
-        uint64 notAfter
+        uint256 notAfter
     ) private {
         // From the lowest bit up, as the compiler packs.
-        uint256 word = seq | (uint256(gridBlock) << 64) | (uint256(until) << 104) | (uint256(notAfter) << 144);
-        word |= uint256(_tagOf(msg.sender)) << 208;
+        uint256 word = seq | (uint256(uint32(gridBlock)) << 64) | (uint256(uint32(until)) << 96);
+        word |= (notAfter < type(uint32).max ? notAfter : type(uint32).max) << 128;
+        word |= uint256(_tagOf(msg.sender)) << 160;
         assembly ("memory-safe") {
             sstore(attestation.slot, word)
         }
@@ -356,7 +368,7 @@ contract Provisioning is Products {
         delete d.holder.worker;
         // INVARIANT: only the holder's tag stands here. Otherwise the next report of the old holder makes no new lease.
         delete d.attestation.tag;
-        uint40 free = uint40(block.timestamp + RELEASE_SECONDS);
+        uint32 free = uint32(block.timestamp + RELEASE_SECONDS);
         if (d.attestation.until > free) d.attestation.until = free;
         emit LeaseEnded(worker, device);
     }
@@ -366,9 +378,11 @@ contract Provisioning is Products {
         return DeviceId.unwrap(device) != 0 && _devices[device].holder.worker == worker;
     }
 
-    /// @dev The part of a worker's address that an attestation has room for, with a one: no worker has the tag zero.
-    function _tagOf(address worker) private pure returns (uint48) {
-        return uint48(uint160(worker)) | 1;
+    /// @dev The part of a worker's address that an attestation has room for.
+    // SAFETY: an address with the tag of another worker, or with tag zero, takes some 2^96 tries. Whoever tries addresses
+    // for two workers of its own (2^48 tries) has one lease for both: only the holder is ever eligible.
+    function _tagOf(address worker) private pure returns (uint96) {
+        return uint96(uint160(worker));
     }
 
     function _leaseEnd(Attestation memory attestation) private pure returns (uint64) {

@@ -122,7 +122,7 @@ describe("Provisioning: machines that attest themselves", () => {
       });
       const reportUntil = BigInt(at + LIFETIME);
       const reported = platform === world().platform ? reportUntil : BigInt(end);
-      const args = [getAddress(worker.address), deviceOf(platform), workload, 0, false, BODY];
+      const args = [getAddress(worker.address), deviceOf(platform), workload, 0, false, reported, BODY];
       await viem.assertions.emitWithArgs(sent, provisioning, "PlatformAttested", args as never);
       expect(await provisioning.read.deviceInfo([deviceOf(platform)])).to.deep.equal({
         manufacturer: pad(verifier.address),
