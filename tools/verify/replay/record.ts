@@ -1,5 +1,5 @@
 /**
- * Runs tests for contracts without state and records every call, for replaying on a changed copy of the contracts: `tsx
+ * Runs tests for contracts without state and records every call, for replaying on a changed copy of the contracts: `node
  * record.ts OUTPUT FILES...`.
  */
 import { relative, resolve } from "node:path";
