@@ -379,8 +379,8 @@ contract Provisioning is Products {
     }
 
     /// @dev The part of a worker's address that an attestation has room for.
-    // SAFETY: an address with the tag of another worker, or with tag zero, takes some 2^96 tries. Whoever tries addresses
-    // for two workers of its own (2^48 tries) has one lease for both: only the holder is ever eligible.
+    // SAFETY: an address with the tag of another worker, or with tag zero, takes some 2^96 tries. Two workers of one
+    // owner can be made alike (2^48 tries). Either then renews the holder's lease, and only the holder is eligible.
     function _tagOf(address worker) private pure returns (uint96) {
         return uint96(uint160(worker));
     }
