@@ -11,10 +11,11 @@ import { BROWSERS, browserBinary, type BrowserKind } from "../shared/browsers.ts
 import { leaveOut } from "../shared/leaveOut.ts";
 import { serveFolder } from "../shared/serveFolder.ts";
 import { openBrowser } from "./browser.ts";
-import { chainStory } from "./chainStory.ts";
+import { chainStory, overtakenStory } from "./chainStory.ts";
 import { docsStory } from "./docsStory.ts";
 import { explorerStory } from "./explorerStory.ts";
 import { webFigures } from "./figures.ts";
+import { landingStory } from "./landingStory.ts";
 import { operatorsStory } from "./operatorsStory.ts";
 import { playgroundStory } from "./playgroundStory.ts";
 
@@ -60,10 +61,14 @@ describe("the page", function () {
         it(title, () => play(browser!, site!.url, pictures));
 
       if (kind === "chrome") story("firstPaints_andFramesOfADispute_areMeasured", webFigures);
+      story("firstScreen_saysWhatThisIs_andLeadsOn", landingStory);
       story("documentation_isShown_andEachLinkLeadsSomewhere", docsStory);
       story("playground_compiles_executes_andFindsAChangedNumber", playgroundStory);
       it("numberThatIsChangedInThePage_isRefutedOnAChain", function () {
         return chainStory(this, browser!, site!.url, pictures);
+      });
+      it("watcherOfADevnet_mayComeFirst_andThatIsNoError", function () {
+        return overtakenStory(this, browser!, site!.url, pictures);
       });
       story("operatorsPage_showsMetrics_andLabelsRemainText", operatorsStory);
       story("explorer_showsAMarket_andADisputeToItsEnd", explorerStory);
