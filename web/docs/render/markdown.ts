@@ -66,19 +66,16 @@ export function renderMarkdown(text: string, address: string, resolve: Resolve):
       },
       code: ({ text: code }: Tokens.Code) => `<pre tabindex="0"><code>${escapeHtml(code)}</code></pre>\n`,
       table({ header, rows, align }: Tokens.Table) {
-        // On a narrow screen each row is a card, as in `ui/table.tsx`: roles and titles stay.
-        const titles = header.map(({ text: title }) => escapeHtml(title.replaceAll("`", "")));
-        const cells = (tag: "th" | "td", row: readonly Tokens.TableCell[]): string => {
+        const cells = (tag: string, row: readonly Tokens.TableCell[]): string => {
           const each = row.map(({ tokens }, k) => {
             const right = align[k] === "right" ? ' class="right"' : "";
-            const role = tag === "th" ? ' role="columnheader"' : ` role="cell" data-title="${titles[k]!}"`;
-            return `<${tag}${role}${right}><div>${this.parser.parseInline(tokens)}</div></${tag}>`;
+            return `<${tag}${right}>${this.parser.parseInline(tokens)}</${tag}>`;
           });
-          return `<tr role="row">${each.join("")}</tr>`;
+          return `<tr>${each.join("")}</tr>`;
         };
         const head = `<thead>${cells("th", header)}</thead>`;
         const body = `<tbody>${rows.map((row) => cells("td", row)).join("")}</tbody>`;
-        return `<div class="table" tabindex="0"><table role="table">${head}${body}</table></div>\n`;
+        return `<div class="table" tabindex="0"><table>${head}${body}</table></div>\n`;
       },
     },
   });
