@@ -168,10 +168,9 @@ async function described(page: Page, query: string, folder: string): Promise<voi
   await waitFor(page, `document.querySelector("tbody tr") !== null`);
 }
 
-async function expectTitle(page: Page, beginning: string): Promise<void> {
-  const title = await page.title();
-  if (!title.startsWith(beginning)) throw new Error(`the title is "${title}", not "${beginning}…"`);
-}
+/** Waits until the title names what is shown. */
+const expectTitle = (page: Page, beginning: string): Promise<void> =>
+  waitFor(page, `document.title.startsWith(${JSON.stringify(beginning)})`);
 
 /** A job tells as many moves of its dispute as the dispute lists. */
 async function movesAreCountedAlike(page: Page, jobLink: string, gameLink: string): Promise<void> {

@@ -17,6 +17,11 @@ const PICTURES = `Promise.all(
   }),
 ).then((all) => all.join(" "))`;
 
+/** Stops the recorded dispute in the moment in which it is seen to go on. */
+const PAUSE = `
+/transaction [2-8] of 9/.test(document.body.innerText) &&
+  (document.querySelector(".recording .row button").click(), true)`;
+
 /**
  * The first screen: what it says, where it leads, the recorded dispute, and ways home from nowhere.
  * @throws Error if something is not shown, or the page asks another origin
@@ -60,11 +65,9 @@ export async function landingStory(browser: Browser, site: string, pictures: str
 async function inMotion(page: Page): Promise<void> {
   await page.emulateMediaFeatures([{ name: "prefers-reduced-motion", value: "no-preference" }]);
   await page.reload();
-  await waitForText(page, "transaction 1 of 9");
-  await waitForText(page, "transaction 2 of 9");
-  await click(page, ".recording button");
+  await waitFor(page, PAUSE);
   await waitForText(page, "Go on");
-  await click(page, ".recording button");
+  await click(page, ".recording .row button");
   await waitForText(page, "transaction 9 of 9");
   await waitForText(page, "Play it again");
   await page.emulateMediaFeatures([]);
