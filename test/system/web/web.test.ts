@@ -11,7 +11,7 @@ import { BROWSERS, browserBinary, type BrowserKind } from "../shared/browsers.ts
 import { leaveOut } from "../shared/leaveOut.ts";
 import { serveFolder } from "../shared/serveFolder.ts";
 import { openBrowser } from "./browser.ts";
-import { chainStory, overtakenStory } from "./chainStory.ts";
+import { chainStory } from "./chainStory.ts";
 import { docsStory } from "./docsStory.ts";
 import { explorerStory } from "./explorerStory.ts";
 import { webFigures } from "./figures.ts";
@@ -66,9 +66,6 @@ describe("the page", function () {
       story("playground_compiles_executes_andFindsAChangedNumber", playgroundStory);
       it("numberThatIsChangedInThePage_isRefutedOnAChain", function () {
         return chainStory(this, browser!, site!.url, pictures);
-      });
-      it("watcherOfADevnet_mayComeFirst_andThatIsNoError", function () {
-        return overtakenStory(this, browser!, site!.url, pictures);
       });
       story("operatorsPage_showsMetrics_andLabelsRemainText", operatorsStory);
       story("explorer_showsAMarket_andADisputeToItsEnd", explorerStory);
