@@ -159,9 +159,7 @@ describe("a gateway that gives tokens before they are signed", function () {
     const error = (await rejection(ask())) as unknown as APIError;
     expect(error).to.be.instanceOf(APIError);
     expect(error.message).to.contain("do not rely on it");
-    const before = serving.ledger.counts();
     expect(await ask()).to.equal(await wholeText());
-    expect(before).not.to.equal(undefined);
     liar.close();
   });
 
