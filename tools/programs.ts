@@ -9,7 +9,7 @@ export type Program = {
   needsBuild?: boolean;
   /** Options that come before the caller's. */
   options?: readonly string[];
-  /** Flags of Node. A program with flags runs without tsx, whose memory would be measured too. */
+  /** Flags of Node. */
   nodeFlags?: readonly string[];
 };
 

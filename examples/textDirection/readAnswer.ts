@@ -1,5 +1,5 @@
 // How a dapp's client reads a finalised result, with ethers. Standalone:
-//   npx tsx examples/textDirection/readAnswer.ts RPC_URL DAPP_ADDRESS JOB_ID
+//   node examples/textDirection/readAnswer.ts RPC_URL DAPP_ADDRESS JOB_ID
 import { fileURLToPath } from "node:url";
 import { Contract, JsonRpcProvider, type Provider } from "ethers";
 

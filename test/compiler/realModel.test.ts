@@ -48,7 +48,7 @@ describe("ppocr2_cls", () => {
       import { readModel } from "./src/model/onnx/readModel.ts";
       const model = withImagePreprocessing(readModel(${JSON.stringify(FILE)}), PADDLE_OCR_LINE);
       console.log(compile(model, { shapes: ${JSON.stringify(SHAPES)} }).programRoot);`;
-    const args = ["--import=tsx", "--input-type=module", "--eval", script];
+    const args = ["--input-type=module", "--eval", script];
     const cwd = new URL("../..", import.meta.url);
     expect(execFileSync(process.execPath, args, { cwd, encoding: "utf8" }).trim()).to.equal(compiled().programRoot);
   });

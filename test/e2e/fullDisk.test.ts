@@ -15,7 +15,7 @@ describe("a disk that becomes full", function () {
   it("isSaidByEachLedgerAndCache_thatKeepsWhatItHad_andGoesOn_andLeavesNothingHalf", async function () {
     this.timeout(60_000);
     // A limit on the size of files is met as a disk that is full.
-    const command = `ulimit -f ${ROOM_KIB}; exec "$0" --import tsx testkit/disturbances/fullDisk.ts "$1" ${LARGE}`;
+    const command = `ulimit -f ${ROOM_KIB}; exec "$0" testkit/disturbances/fullDisk.ts "$1" ${LARGE}`;
     const ended = spawnSync("bash", ["-c", command, process.execPath, folder], { encoding: "utf8" });
     expect(ended.status, ended.stderr).to.equal(0);
     const outcomes = JSON.parse(ended.stdout) as Record<string, Outcome>;

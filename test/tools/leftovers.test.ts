@@ -28,7 +28,7 @@ describe("what tests leave behind", function () {
   after(() => rmSync(folder, { recursive: true }));
 
   const run = (leave: string) => {
-    const args = ["--import", "tsx", "--input-type=module", "-e", program(leave)];
+    const args = ["--input-type=module", "-e", program(leave)];
     const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
     const [, temporary, totals] = /^(\S+) (\{.*\})$/m.exec(stdout)!;
     return { temporary: temporary!, totals: JSON.parse(totals!) as object, stderr };

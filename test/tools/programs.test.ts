@@ -17,7 +17,7 @@ const nameOf = (...words: string[]): unknown => {
   return choice.kind === "program" ? [choice.program.name, ...choice.options] : choice.kind;
 };
 /** Starts a script of package.json as npm does. */
-const call = (...words: string[]) => spawnSync("tsx", ["tools/main.ts", ...words], { encoding: "utf8" });
+const call = (...words: string[]) => spawnSync("node", ["tools/main.ts", ...words], { encoding: "utf8" });
 
 describe("programs of the tools", () => {
   it("longerName_goesBeforeAShorterOne_andTheRestAreOptions", () => {

@@ -25,8 +25,11 @@ class HostileCallback extends Adversary {
   readonly name: string;
   readonly expected = "finalised";
 
-  constructor(readonly behaviour: keyof typeof BEHAVIOURS) {
+  readonly behaviour: keyof typeof BEHAVIOURS;
+
+  constructor(behaviour: keyof typeof BEHAVIOURS) {
     super();
+    this.behaviour = behaviour;
     this.name = `callback that ${behaviour}`;
   }
 

@@ -157,11 +157,13 @@ class HostileInputs extends Adversary {
 class HostileAnswer extends Adversary {
   readonly expected = "refuted by a proof";
 
-  constructor(
-    readonly name: string,
-    readonly change: (tensor: Uint8Array, inputs: readonly Uint8Array[]) => void,
-  ) {
+  readonly name: string;
+  readonly change: (tensor: Uint8Array, inputs: readonly Uint8Array[]) => void;
+
+  constructor(name: string, change: (tensor: Uint8Array, inputs: readonly Uint8Array[]) => void) {
     super();
+    this.name = name;
+    this.change = change;
   }
 
   async attack(arena: Arena): Promise<Verdict> {

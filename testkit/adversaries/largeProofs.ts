@@ -95,11 +95,13 @@ const tallWindow = (op: "Conv" | "MaxPool"): KnownProgram =>
 class LieBehindALargeProof extends Adversary {
   readonly expected = "refuted by a proof";
 
-  constructor(
-    readonly name: string,
-    readonly make: () => KnownProgram,
-  ) {
+  readonly name: string;
+  readonly make: () => KnownProgram;
+
+  constructor(name: string, make: () => KnownProgram) {
     super();
+    this.name = name;
+    this.make = make;
   }
 
   async attack(arena: Arena): Promise<Verdict> {

@@ -6,11 +6,11 @@ import { readSigned, type Pooled } from "./poolTransaction.ts";
 
 /** A JSON-RPC error that does not come from the pool. */
 class Refusal extends Error {
-  constructor(
-    readonly code: number,
-    message: string,
-  ) {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
     super(message);
+    this.code = code;
   }
 }
 

@@ -26,13 +26,19 @@ export class GameDriver {
   checkpoint = 0;
   readonly gas: { move: string; gas: bigint; hash: Hex }[] = [];
 
-  constructor(
-    readonly world: World,
-    readonly subject: GameProgram,
-    readonly trace: Trace,
-    readonly claim: Claim,
-    readonly challenger: Actor = world.watcher,
-  ) {}
+  readonly world: World;
+  readonly subject: GameProgram;
+  readonly trace: Trace;
+  readonly claim: Claim;
+  readonly challenger: Actor;
+
+  constructor(world: World, subject: GameProgram, trace: Trace, claim: Claim, challenger: Actor = world.watcher) {
+    this.world = world;
+    this.subject = subject;
+    this.trace = trace;
+    this.claim = claim;
+    this.challenger = challenger;
+  }
 
   /** The state as calls bring it. */
   get packed(): PackedState {

@@ -28,12 +28,16 @@ export class ProvisioningModel {
   readonly #retired = new Set<Hex>();
   readonly #standings = new Map<string, Standing>();
 
+  readonly manufacturers: readonly Hex[];
+  readonly gridBlocks: bigint;
+  readonly lifetime: bigint;
+
   /** @param lifetime Seconds. */
-  constructor(
-    readonly manufacturers: readonly Hex[],
-    readonly gridBlocks: bigint,
-    readonly lifetime: bigint,
-  ) {}
+  constructor(manufacturers: readonly Hex[], gridBlocks: bigint, lifetime: bigint) {
+    this.manufacturers = manufacturers;
+    this.gridBlocks = gridBlocks;
+    this.lifetime = lifetime;
+  }
 
   /** Takes a report, with or without an endorsement. @returns The name of the refusing error. */
   report(id: Hex, r: Report, endorsement: Endorsement | undefined, { block, time }: Moment): string | undefined {

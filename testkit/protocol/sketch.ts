@@ -136,11 +136,15 @@ export class SketchedGame {
   gas = 0n;
   paid = 0n;
 
-  constructor(
-    readonly world: World,
-    readonly claim: Claim,
-    readonly challenger: Actor = world.watcher,
-  ) {}
+  readonly world: World;
+  readonly claim: Claim;
+  readonly challenger: Actor;
+
+  constructor(world: World, claim: Claim, challenger: Actor = world.watcher) {
+    this.world = world;
+    this.claim = claim;
+    this.challenger = challenger;
+  }
 
   get packed(): PackedState {
     return packState(this.state);

@@ -19,11 +19,11 @@ export class TestDevice {
   /** The block of its last report's nonce. */
   gridBlock = 0n;
 
+  readonly manufacturer: SoftwareManufacturer;
+
   /** @param fields Other than those of most devices. */
-  constructor(
-    readonly manufacturer: SoftwareManufacturer,
-    fields: Partial<EndorsementFields> = {},
-  ) {
+  constructor(manufacturer: SoftwareManufacturer, fields: Partial<EndorsementFields> = {}) {
+    this.manufacturer = manufacturer;
     this.firmware = fields.firmware ?? `0x${"f1".repeat(32)}`;
     this.endorsement = this.endorsedBy(manufacturer, fields);
   }

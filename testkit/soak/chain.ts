@@ -20,11 +20,13 @@ import { ETHER, PARAMETERS } from "../protocol/deployWorld.ts";
 
 /** A reverted transaction, with the error's name if the protocol defines the error. */
 export class RevertedError extends Error {
-  constructor(
-    readonly functionName: string,
-    readonly data: string,
-  ) {
+  readonly functionName: string;
+  readonly data: string;
+
+  constructor(functionName: string, data: string) {
     super(`${functionName} reverted: ${data}`);
+    this.functionName = functionName;
+    this.data = data;
   }
 }
 
@@ -53,21 +55,49 @@ export class SoakChain {
   /** The latest block's time, unix seconds. */
   now = 0;
 
+  readonly accounts: readonly Address[];
+  readonly parameters: Parameters;
+  readonly bond: bigint;
+  readonly token: Address;
+  readonly market: Address;
+  readonly game: Address;
+  readonly vault: Address;
+  readonly provisioning: Address;
+  readonly checker: Address;
+  readonly chainId: number;
+  readonly provider: Provider;
+  readonly viem: Awaited<ReturnType<(typeof network)["create"]>>["viem"];
+  readonly close: () => Promise<void>;
+
   private constructor(
-    readonly accounts: readonly Address[],
-    readonly parameters: Parameters,
-    readonly bond: bigint,
-    readonly token: Address,
-    readonly market: Address,
-    readonly game: Address,
-    readonly vault: Address,
-    readonly provisioning: Address,
-    readonly checker: Address,
-    readonly chainId: number,
-    readonly provider: Provider,
-    readonly viem: Awaited<ReturnType<(typeof network)["create"]>>["viem"],
-    readonly close: () => Promise<void>,
-  ) {}
+    accounts: readonly Address[],
+    parameters: Parameters,
+    bond: bigint,
+    token: Address,
+    market: Address,
+    game: Address,
+    vault: Address,
+    provisioning: Address,
+    checker: Address,
+    chainId: number,
+    provider: Provider,
+    viem: Awaited<ReturnType<(typeof network)["create"]>>["viem"],
+    close: () => Promise<void>,
+  ) {
+    this.accounts = accounts;
+    this.parameters = parameters;
+    this.bond = bond;
+    this.token = token;
+    this.market = market;
+    this.game = game;
+    this.vault = vault;
+    this.provisioning = provisioning;
+    this.checker = checker;
+    this.chainId = chainId;
+    this.provider = provider;
+    this.viem = viem;
+    this.close = close;
+  }
 
   /**
    * Deploys the protocol with the real verifier; everybody may stake.

@@ -44,13 +44,19 @@ export class SoakMarket {
   #baseFee = 10n * GWEI;
   #salt = 0;
 
-  private constructor(
-    readonly chain: SoakChain,
-    readonly prng: Prng,
-    readonly totals: Totals,
-    readonly name: string,
-    readonly cast: Cast,
-  ) {}
+  readonly chain: SoakChain;
+  readonly prng: Prng;
+  readonly totals: Totals;
+  readonly name: string;
+  readonly cast: Cast;
+
+  private constructor(chain: SoakChain, prng: Prng, totals: Totals, name: string, cast: Cast) {
+    this.chain = chain;
+    this.prng = prng;
+    this.totals = totals;
+    this.name = name;
+    this.cast = cast;
+  }
 
   static async create(prng: Prng, totals: Totals, name: string, cast = DISPUTERS): Promise<SoakMarket> {
     const market = new SoakMarket(await SoakChain.create(1 + prng.below(6)), prng, totals, name, cast);

@@ -38,8 +38,11 @@ export class TestPki {
   readonly signer: Issued;
   #serial = 0x5000_0000_0000_0000n;
 
+  readonly now: number;
+
   /** @param now Unix time at which all certificates are valid. */
-  constructor(readonly now: number) {
+  constructor(now: number) {
+    this.now = now;
     this.platformCa = this.authority();
     this.signer = this.documentSigner();
   }

@@ -41,11 +41,12 @@ export class TestPlatform {
   readonly attestationKey: P256Key = generateKey();
   readonly leaf: Issued;
 
-  constructor(
-    readonly pki: TestPki,
-    readonly pck: PckFields = PCK,
-    leaf?: Issued,
-  ) {
+  readonly pki: TestPki;
+  readonly pck: PckFields;
+
+  constructor(pki: TestPki, pck: PckFields = PCK, leaf?: Issued) {
+    this.pki = pki;
+    this.pck = pck;
     this.leaf = leaf ?? pki.platform(pck);
   }
 

@@ -51,7 +51,7 @@ describe("the embedded database", () => {
       database.run("begin immediate");
       database.run("insert into counts values ('half', 2, null)");
       process.kill(process.pid, "SIGKILL");`;
-    const ended = spawnSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program]);
+    const ended = spawnSync(process.execPath, ["--input-type=module", "-e", program]);
     expect(ended.signal, ended.stderr.toString()).to.equal("SIGKILL");
     const database = await Database.open(path, CONTENT);
     expect(database.all("select name from counts").map(({ name }) => name)).to.deep.equal(["done"]);
@@ -93,7 +93,7 @@ describe("the embedded database", () => {
       database.run("insert into counts values ('small', 3, null)");
       database.close();`;
     // A limit on the size of files is met as a disk that is full.
-    const command = 'ulimit -f 128; exec "$0" --import tsx --input-type=module -e "$1"';
+    const command = 'ulimit -f 128; exec "$0" --input-type=module -e "$1"';
     const ended = spawnSync("bash", ["-c", command, process.execPath, program]);
     expect(ended.stdout.toString().trim(), ended.stderr.toString()).to.equal("DATABASE_ACCESS");
     const database = await Database.open(path, CONTENT);

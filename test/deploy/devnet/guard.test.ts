@@ -45,7 +45,7 @@ describe("guard", function () {
 
   for (const signal of ["SIGKILL", "SIGTERM"] as const)
     it(`${signal}_endsTheProcesses_andRemovesTheFolders_ofTheOneThatIsKilled`, async () => {
-      const args = ["--import", "tsx", "--input-type=module", "-e", PROGRAM, mkdtempSync(join(folder, signal))];
+      const args = ["--input-type=module", "-e", PROGRAM, mkdtempSync(join(folder, signal))];
       const parent = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
       const pid = Number(await new Promise((done) => parent.stdout.once("data", done)));
       expect(isAlive(pid)).to.equal(true);

@@ -16,7 +16,7 @@ describe("onnxruntime", () => {
       const names = ["CI", "ORT_DISABLE_TELEMETRY", "ORT_RUNNING_UNIT_TESTS"];
       const inherited = Object.entries(process.env).filter(([name]) => !names.includes(name));
       const env = { ...Object.fromEntries(inherited), XDG_CACHE_HOME: folder, HOME: folder };
-      const args = ["--import", "tsx", "--input-type=module", "-e", CODE];
+      const args = ["--input-type=module", "-e", CODE];
       const { stdout, stderr } = spawnSync(process.execPath, args, { env, encoding: "utf8" });
       expect(stdout, stderr).to.match(/protobuf/);
       expect(readdirSync(folder)).to.not.include("Microsoft");

@@ -101,7 +101,7 @@ describe("teams of threads", () => {
   for (const closes of [true, false]) {
     it(`process_${closes ? "thatClosesItsExecutor" : "thatForgetsToCloseItsExecutor"}_ends`, () => {
       const script = fileURLToPath(new URL("../../../testkit/threads/runOnce.ts", import.meta.url));
-      const { status, stdout } = spawnSync(process.execPath, ["--import", "tsx", script, String(closes)], {
+      const { status, stdout } = spawnSync(process.execPath, [script, String(closes)], {
         encoding: "utf8",
         timeout: 60_000,
       });

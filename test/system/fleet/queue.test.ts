@@ -48,7 +48,7 @@ describe("a queue of executions", function () {
 
   /** Starts an executor and waits until a task has ended it. */
   async function crash(): Promise<void> {
-    const args = ["--import", "tsx", CRASHER, redis().url, "crasher"];
+    const args = [CRASHER, redis().url, "crasher"];
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
     killAtExit(child);
     let printed = "";

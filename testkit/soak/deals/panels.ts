@@ -12,10 +12,13 @@ export class Panels {
   /** The amounts that posters can withdraw, wei. */
   readonly owed = new Map<Address, bigint>();
 
-  private constructor(
-    readonly address: Address,
-    readonly abi: Abi,
-  ) {}
+  readonly address: Address;
+  readonly abi: Abi;
+
+  private constructor(address: Address, abi: Abi) {
+    this.address = address;
+    this.abi = abi;
+  }
 
   /** @param posters Who gets tokens for panels. */
   static async deploy({ chain }: SoakMarket, posters: readonly Address[]): Promise<Panels> {

@@ -27,13 +27,18 @@ export class Pledges {
   readonly #holders: Address[];
   #logs: Log[] = [];
 
-  private constructor(
-    readonly market: SoakMarket,
-    readonly claims: Address,
-    readonly vault: Address,
-    readonly game: Address,
-    readonly tickets: Address,
-  ) {
+  readonly market: SoakMarket;
+  readonly claims: Address;
+  readonly vault: Address;
+  readonly game: Address;
+  readonly tickets: Address;
+
+  private constructor(market: SoakMarket, claims: Address, vault: Address, game: Address, tickets: Address) {
+    this.market = market;
+    this.claims = claims;
+    this.vault = vault;
+    this.game = game;
+    this.tickets = tickets;
     const { chain } = market;
     this.venue = {
       onMarket: (functionName, args) => ({ address: claims, abi: pledgedClaimsAbi, functionName, args }),

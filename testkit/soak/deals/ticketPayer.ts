@@ -28,14 +28,28 @@ export class TicketPayer {
   #ledger!: PayerLedger;
   #payer!: Payer;
 
+  readonly town: Town;
+  readonly kind: PayerKind;
+  readonly at: TicketSession;
+  readonly server: TicketServer;
+  readonly path: string;
+  readonly skew: number;
+
   private constructor(
-    readonly town: Town,
-    readonly kind: PayerKind,
-    readonly at: TicketSession,
-    readonly server: TicketServer,
-    readonly path: string,
-    readonly skew: number,
-  ) {}
+    town: Town,
+    kind: PayerKind,
+    at: TicketSession,
+    server: TicketServer,
+    path: string,
+    skew: number,
+  ) {
+    this.town = town;
+    this.kind = kind;
+    this.at = at;
+    this.server = server;
+    this.path = path;
+    this.skew = skew;
+  }
 
   /** @param skew Seconds from the chain's clock to the payer's clock, positive if the payer runs ahead. */
   static async open(

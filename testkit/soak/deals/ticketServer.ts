@@ -36,13 +36,19 @@ export class TicketServer {
   /** Why winners waited, of this worker's cashier. */
   readonly waits: string[] = [];
 
-  private constructor(
-    readonly town: Town,
-    readonly kind: ServerKind,
-    readonly at: TicketSession,
-    readonly path: string,
-    readonly skew: number,
-  ) {}
+  readonly town: Town;
+  readonly kind: ServerKind;
+  readonly at: TicketSession;
+  readonly path: string;
+  readonly skew: number;
+
+  private constructor(town: Town, kind: ServerKind, at: TicketSession, path: string, skew: number) {
+    this.town = town;
+    this.kind = kind;
+    this.at = at;
+    this.path = path;
+    this.skew = skew;
+  }
 
   /**
    * Opens a server for a pledged account. @param skew Seconds from the chain's clock to the server's clock, positive if

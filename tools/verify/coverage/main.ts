@@ -60,7 +60,7 @@ async function cover(): Promise<void> {
   const tests = workspace.files(values.tests);
   const output = join(workspace.path, "passed.json");
   const lines: string[] = [];
-  const status = await workspace.run("tsx", ["tools/verify/coverage/runner.ts", output, ...tests], (line) => {
+  const status = await workspace.run("node", ["tools/verify/coverage/runner.ts", output, ...tests], (line) => {
     lines.push(line);
     // Gas and size tests may fail because of the added code.
     if (line.startsWith("@")) console.log(`fails with the added code: ${line.slice(1)}`);

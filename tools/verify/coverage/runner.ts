@@ -1,4 +1,4 @@
-/** Runs tests in a point-reporting copy: `tsx runner.ts OUTPUT FILES...`. Writes the ids of executed points. */
+/** Runs tests in a point-reporting copy: `node runner.ts OUTPUT FILES...`. Writes the ids of executed points. */
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import hre from "hardhat";

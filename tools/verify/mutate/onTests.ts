@@ -67,7 +67,7 @@ export async function tryOnTests<M extends { id: number }>(
     let current: M | undefined;
     const other: string[] = [];
     const status = await workspace.run(
-      "tsx",
+      "node",
       ["tools/verify/mutate/runner.ts", planFile],
       (line) => {
         if (!line.startsWith("@{")) return void other.push(line);

@@ -1,6 +1,6 @@
 /**
  * Runs in a copy with mutants in the contracts: loads the tests once, finds the mutants executed by each test, then
- * runs each mutant's tests, up to the first failure. `tsx runner.ts PLAN`, with a JSON file PLAN, prints a JSON object
+ * runs each mutant's tests, up to the first failure. `node runner.ts PLAN`, with a JSON file PLAN, prints a JSON object
  * a line.
  */
 import { readFileSync, writeFileSync, existsSync } from "node:fs";

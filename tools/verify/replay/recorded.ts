@@ -22,7 +22,7 @@ export async function recorded(folder: string, kept?: string): Promise<string> {
   const files = [...new Set(TESTS.flatMap((glob) => globSync(glob).sort()))];
   const status = await run(
     ".",
-    "tsx",
+    "node",
     ["tools/verify/replay/record.ts", output, ...files],
     (line) => void lines.push(line),
   );

@@ -7,7 +7,7 @@ type CommandHelp = { command: string; group: string; help: string };
 
 /** The help of every command, asked of the command line itself. @throws Error with what it says if it fails */
 export function commandsPage(): string {
-  const flags = ["--import", "tsx", "src/cli/main.ts", "--help", "--json"];
+  const flags = ["src/cli/main.ts", "--help", "--json"];
   const { status, stdout, stderr } = spawnSync(process.execPath, flags, { cwd: ROOT, encoding: "utf8" });
   if (status !== 0) throw new Error(`the command line does not tell its help: ${stderr}`);
   const { commands } = JSON.parse(stdout) as { commands: CommandHelp[] };

@@ -29,12 +29,17 @@ const PURSE = 10n ** 23n;
 export class BenchDevnet {
   readonly slices: Slice[] = [];
 
-  private constructor(
-    readonly anvil: Anvil,
-    readonly deployment: LocalDeployment,
-    readonly isNew: boolean,
-    readonly folder: string,
-  ) {}
+  readonly anvil: Anvil;
+  readonly deployment: LocalDeployment;
+  readonly isNew: boolean;
+  readonly folder: string;
+
+  private constructor(anvil: Anvil, deployment: LocalDeployment, isNew: boolean, folder: string) {
+    this.anvil = anvil;
+    this.deployment = deployment;
+    this.isNew = isNew;
+    this.folder = folder;
+  }
 
   /** Starts a new chain, or the chain kept in the folder. */
   static async open(folder: string): Promise<BenchDevnet> {
