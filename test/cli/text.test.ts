@@ -113,7 +113,7 @@ describe("refute text", function () {
     const none = await validate("--block", "1");
     expect([none.status, none.output.includes("has 1 blocks")]).to.deep.equal([2, true]);
     const early = await validate();
-    expect(early.output).to.contain("asked as 0x").and.contain("can be disputed until");
+    expect(early.output, early.output).to.contain("asked as 0x").and.contain("can be disputed until");
     await chain.advance(4_000);
     const stranger = await validate();
     expect(stranger.output).to.contain("NotOfAgent");
