@@ -57,18 +57,18 @@ export function lineMappings(mappings) {
   return lines.join(";");
 }
 
-/** Files that hold tables and little code: their stack traces need no lines of the sources. */
-const TABLES = /^src[\\/](compiler[\\/]table|chain[\\/]abi|cli[\\/]words)[\\/]/;
+/** Files that hold tables or settings and little code: their stack traces need no lines of the sources. */
+const UNMAPPED = /^src[\\/](compiler[\\/]table|chain[\\/]abi|cli[\\/](words|commands))[\\/]/;
 
 /**
- * Rewrites all source maps of a folder without names, and removes the maps of tables. A source has the name of its file
+ * Rewrites all source maps of a folder without names, and removes the maps of such files. A source has the name of its file
  * alone: the package has no sources, and the code lies in the same folders.
  */
 export function thinSourceMaps(folder) {
   for (const name of readdirSync(folder, { recursive: true })) {
     if (!name.endsWith(".js.map")) continue;
     const path = join(folder, name);
-    if (TABLES.test(name)) {
+    if (UNMAPPED.test(name)) {
       const code = path.slice(0, -".map".length);
       writeFileSync(code, readFileSync(code, "utf8").replace(/\/\/# sourceMappingURL=.*\n?$/, ""));
       rmSync(path);

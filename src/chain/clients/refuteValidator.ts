@@ -8,7 +8,7 @@ import type { Access } from "./access.ts";
 const contractAt = (address: Address) => ({ address, abi: refuteValidatorAbi });
 
 /** A question to a validator: whether an agent's claim is final. */
-export type Validation = { agentId: bigint; claim: Claim; salt: Hex };
+type Validation = { agentId: bigint; claim: Claim; salt: Hex };
 
 /** An answer in ERC-8004's registry. `response` is 100 or 0. */
 export type ValidationAnswer = { response: number; tag: string };

@@ -316,7 +316,7 @@ export const WORDS: Record<string, Record<string, Word>> = {
       related: ["tickets serve", "devnet --text", "deploy validator"],
       commands: {
         gateway: {
-          about: "answer applications with texts bought in signed blocks, until stopped",
+          about: "sell applications texts bought in signed blocks, until stopped",
           load: async () => (await import("../commands/text/gateway.ts")).gatewayCommand,
         },
         key: {
@@ -328,7 +328,7 @@ export const WORDS: Record<string, Record<string, Word>> = {
           load: async () => (await import("../commands/text/receipt.ts")).receiptCommand,
         },
         validate: {
-          about: "have a claim of a receipt validated for an agent of ERC-8004",
+          about: "have a claim of a receipt validated for an agent",
           load: async () => (await import("../commands/text/validate.ts")).validateCommand,
         },
       },

@@ -33,7 +33,7 @@ export type SellersOptions = {
 };
 
 /** What is wanted of a block. */
-export type Wanted = {
+type Wanted = {
   /** Whether outputs may be those of a right run. */
   fits: (outputs: readonly Uint8Array[]) => boolean;
   /** Takes tokens before the worker signs, and says whether a worker signed the tokens that it sent. */

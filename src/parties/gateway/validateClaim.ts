@@ -18,7 +18,7 @@ type Run = OpenedReceipt["runs"][number];
 /** Pause between looks at a claim, milliseconds. */
 const LOOK_MS = 2_000;
 
-export type ValidationOptions = {
+type ValidationOptions = {
   validator: Address;
   agentId: bigint;
   salt: Hex;
@@ -29,7 +29,7 @@ export type ValidationOptions = {
 };
 
 /** How far a validation is: `until` is the end of the claim's window, unix seconds. */
-export type Validated = { claimId: Hex; requestHash: Hex } & ({ answer: ValidationAnswer } | { until: bigint });
+type Validated = { claimId: Hex; requestHash: Hex } & ({ answer: ValidationAnswer } | { until: bigint });
 
 /**
  * Has a claim of a receipt validated: puts the claim on chain with its inputs, asks in ERC-8004's registry, and reports
