@@ -22,6 +22,7 @@ export const SOURCES = {
   PledgedClaims: "extras/pledge/PledgedClaims.sol",
   Tickets: "extras/tickets/Tickets.sol",
   Panel: "extras/panel/Panel.sol",
+  RefuteValidator: "extras/validator/RefuteValidator.sol",
   TdxReader: "attestation/tdx/TdxReader.sol",
   TdxQuoteVerifier: "attestation/tdx/TdxQuoteVerifier.sol",
   WrappedEther: "examples/WrappedEther.sol",

@@ -23,11 +23,16 @@ type AnsweredRun = {
   nodes: Hex;
 };
 
-/** Executes a run exactly, for its outputs alone: nothing of a trace is hashed. */
+/**
+ * Executes a run exactly, for its outputs alone: nothing of a trace is hashed.
+ * @param onItem Called with each item's outputs, which are overwritten later. An output of the last item that no item
+ *   carries is there only for the last item.
+ */
 export async function answerRun(
   { model }: Pick<KnownProgram, "model">,
   inputs: RunInputs,
   execute: Execute,
+  onItem?: (item: number, outputs: readonly Uint8Array[]) => void,
 ): Promise<AnsweredRun> {
   const { program } = model;
   const { items } = inputs.length;
@@ -37,6 +42,10 @@ export async function answerRun(
   const take = (item: number, results: readonly Uint8Array[]): void => {
     for (const [k, step] of steps.entries())
       if (item === items - 1 || isOfEachItem(program, k)) tensors[k]!.push(results[step]!.slice());
+    onItem?.(
+      item,
+      steps.map((step) => results[step]!),
+    );
   };
   const blocks = new Blocks({ model, inputs }, execute);
   let carried: Carried = new Map();
