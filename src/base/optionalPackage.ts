@@ -28,7 +28,7 @@ export function withPackagesSync<T>(names: readonly string[], purpose: string, l
 }
 
 /**
- * Checks everything that a command needs at once, before the command begins.
+ * Checks all packages of a command at once, before the command begins.
  * @param names Packages, as in package.json's `peerDependencies` or of any other name.
  * @param purpose The feature that needs the packages, for the message.
  * @throws MissingPackageError that names all missing packages and one command that installs them
@@ -62,7 +62,7 @@ function isInstalled(name: string): boolean {
   }
 }
 
-/** A package with the version that Refute is tested with. */
+/** A package with the version in Refute's tests. */
 function withVersion(name: string): string {
   const own = createRequire(import.meta.url)(findPackageJSON(import.meta.url)!) as {
     peerDependencies: Record<string, string>;

@@ -75,7 +75,7 @@ const CACHE_WAIT_MS = 1_000;
 
 const UNUSED_KEY = "the key in REFUTE_PRIVATE_KEY is not used, because";
 
-/** The command of each role, and the packages that the role needs besides. */
+/** The command of each role, and the role's further packages. */
 const ROLES = {
   worker: { words: "worker", packages: [] },
   watcher: { words: "watcher", packages: [] },

@@ -27,7 +27,7 @@ export const receiptSettings = {
   request: optional<string>("file", "the body that was sent, JSON", filePath, '"request" of the receipt\'s file'),
 };
 
-/** A receipt that was compared with its request, its model and its signatures. */
+/** A receipt after a comparison with its request, its model and its signatures. */
 export type Opened = OpenedReceipt<{
   id: string;
   refutableUntil: number;
@@ -35,7 +35,7 @@ export type Opened = OpenedReceipt<{
 }>;
 
 /**
- * Reads a receipt and compares the receipt with its request and its model, which is compiled.
+ * Reads a receipt, compiles the model, and compares the receipt with its request and its model.
  * @param file The receipt, or an answer of the gateway that has it.
  * @throws ReceiptError, UsageError
  */

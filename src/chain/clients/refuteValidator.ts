@@ -4,7 +4,7 @@ import { refuteValidatorAbi } from "../abi/refuteValidator.ts";
 import type { Claim } from "../structs.ts";
 import type { Access } from "./access.ts";
 
-/** Not a field of the class: its declaration would bring the ABI along. */
+/** No field of the class: a declaration would bring the ABI along. */
 const contractAt = (address: Address) => ({ address, abi: refuteValidatorAbi });
 
 /** A question to a validator: whether an agent's claim is final. */
@@ -13,7 +13,7 @@ type Validation = { agentId: bigint; claim: Claim; salt: Hex };
 /** An answer in ERC-8004's registry. `response` is 100 or 0. */
 export type ValidationAnswer = { response: number; tag: string };
 
-/** A validator for ERC-8004's registry, and the part of the registry that its askers use. */
+/** A validator for ERC-8004's registry, and the registry's functions for askers. */
 export class RefuteValidator {
   readonly #access: Access;
   readonly address: Address;
@@ -27,7 +27,7 @@ export class RefuteValidator {
     return this.#access.publicClient.readContract({ ...contractAt(this.address), functionName: "claims" });
   }
 
-  /** ERC-8004's registry, which gets the answers. */
+  /** ERC-8004's registry, the receiver of the answers. */
   registry(): Promise<Address> {
     return this.#access.publicClient.readContract({ ...contractAt(this.address), functionName: "registry" });
   }

@@ -35,7 +35,7 @@ type CompiledContract = Artifact & { bytecode: Hex };
 
 let packed: Record<string, CompiledContract> | undefined;
 
-/** Reads a contract of the package: one file has all contracts (tools/package/artifacts.mjs). */
+/** Reads a contract of the package: a single file holds all contracts (tools/package/artifacts.mjs). */
 function packedContract(name: string): CompiledContract | undefined {
   const read = (): string => brotliDecompressSync(readFileSync(packageFile("dist", "contracts.br"))).toString();
   packed ??= JSON.parse(read()) as Record<string, CompiledContract>;

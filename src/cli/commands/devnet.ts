@@ -45,7 +45,7 @@ const settings = {
 
 type Options = ModelOptions & { model?: string[] };
 
-/** Packages of a devnet, and of the worker and the watcher that serve its models. */
+/** Packages that a devnet, a worker and a watcher need. */
 const packagesFor = (hasModels: boolean, hasText: boolean): string[] => [
   ...["@nomicfoundation/ignition-core", ANVIL_PACKAGE],
   ...(hasModels || hasText ? ["onnxruntime-node"] : []),
@@ -183,11 +183,11 @@ function words(
   };
 }
 
-/** The file of the devnet's models, or of a model that the user has yet to name. */
+/** The file of the devnet's models, or a placeholder for the user's model. */
 const modelList = (specs: readonly ModelSpec[]): string =>
   specs.length > 0 ? JSON.stringify(specs.map(modelEntry)) : '[{ "path": "model.onnx" }]';
 
-/** Why the commands are those that they are. */
+/** Reasons for the printed commands. */
 function ownWorkerNotes({ deployment }: Devnet, isAlone: boolean): string[] {
   const { collateral } = deployment.parameters;
   const stake = formatEther(OWN_CLAIMS * collateral);

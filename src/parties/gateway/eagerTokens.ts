@@ -10,7 +10,7 @@ export class EagerTokens {
   /**
    * @param from Item that chooses the block's first token.
    * @param count Tokens of the block.
-   * @param vocabulary Tokens that there are.
+   * @param vocabulary Number of tokens.
    */
   constructor(from: number, count: number, vocabulary: number) {
     [this.#from, this.#count, this.#vocabulary] = [from, count, vocabulary];

@@ -47,7 +47,7 @@ type GatewayOptions = {
   limits: PayerLimits;
   /** Tokens of a block. */
   block: number;
-  /** Streamed texts are given before their blocks are signed. */
+  /** Streams texts before the blocks are signed. */
   eager?: boolean;
   log: Logger;
   /** Unix seconds. */
@@ -319,7 +319,7 @@ export class Gateway {
 
 const vocabularyOf = ({ limits: { vocabulary = Infinity } }: TextModel): number => vocabulary;
 
-/** Gives tokens before their block is bought. Waits for the block even if nobody takes the text any more. */
+/** Gives tokens before the purchase of the block. Waits for the block even if nobody takes the text any more. */
 async function* shownEarly(
   eager: EagerTokens,
   writer: TextWriter,

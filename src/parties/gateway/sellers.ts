@@ -32,11 +32,11 @@ export type SellersOptions = {
   clock?: () => number;
 };
 
-/** What is wanted of a block. */
+/** A block that a user asks for. */
 type Wanted = {
   /** Whether outputs may be those of a right run. */
   fits: (outputs: readonly Uint8Array[]) => boolean;
-  /** Takes tokens before the worker signs, and says whether a worker signed the tokens that it sent. */
+  /** Takes tokens before the worker signs, and says whether the worker signed the sent tokens. */
   watch?: () => { onToken: OnToken; isSame: (outputs: readonly Uint8Array[]) => boolean };
 };
 

@@ -7,7 +7,7 @@ import { readDeployment } from "../../../chain/market/deployment.ts";
 import { accountSettings } from "../../chainSettings.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { loadAccount } from "../../keys.ts";
-import { missingPackage } from "../../missingPackage.ts";
+import { requirePackages } from "../../../base/optionalPackage.ts";
 import type { Output } from "../../output.ts";
 import { address, filePath, whole } from "../../parse.ts";
 import { addSettings, defaulted, readSettings, required } from "../../settings.ts";
@@ -29,12 +29,11 @@ export function deployValidatorCommand(output: Output): Command {
       const values = readSettings(command, settings);
       const { rpcUrl, chainId, market, registry, folder, confirmations } = values;
       requireFolder("--folder", folder);
+      requirePackages(["@nomicfoundation/ignition-core"], "refute deploy validator");
       const account = await loadAccount(values);
       const publicClient = await connect({ rpcUrls: rpcUrl }, chainId);
       const deployment = await readDeployment(publicClient, market);
-      const { deployValidator } = await import("../../../deploy/network/deployContracts.ts").catch(
-        missingPackage("@nomicfoundation/ignition-core@3.1.9"),
-      );
+      const { deployValidator } = await import("../../../deploy/network/deployContracts.ts");
       const journal = join(folder, `${chainId}-${market}-validator-journal`);
       const onSent = (what: string): void => output.note(`sent ${what}`);
       const deployer = { publicClient, account, journal, confirmations, onSent };
