@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import type { Hex } from "viem";
 import { createCallChain } from "../../../testkit/verifier/callChain.ts";
+import { bytesByBuild, bytesLine, bytesSentence, codeOf, keptBytes } from "../../../tools/verify/proofs/bytes.ts";
 import { hasHole } from "../../../tools/verify/proofs/prove.ts";
 import { changedStatements, STATEMENTS } from "../../../tools/verify/proofs/statements.ts";
 import { changedFunctions, MODELLED, SENTENCE, THEOREMS } from "../../../tools/verify/proofs/theorems.ts";
@@ -118,6 +119,14 @@ describe("what is proven about the arithmetic", function () {
       const names = Object.keys(functions).map((name) => `\`${name}\``);
       expect(page).to.include(`- \`${library}\`: ${names.join(", ")}`);
     }
-    expect(flat(readFileSync("README.md", "utf8"))).to.include(SENTENCE);
+    for (const [name, figures] of Object.entries(keptBytes())) expect(page).to.include(`- ${bytesLine(name, figures)}`);
+    expect(flat(readFileSync("README.md", "utf8"))).to.include(`${SENTENCE} ${bytesSentence(keptBytes())}`);
+  });
+
+  it("bytes_areThoseOfTheDeployedVerifier", () => {
+    const kept = keptBytes();
+    for (const [name, { code }] of Object.entries(kept)) expect(code, name).to.equal(codeOf(name));
+    // A checkout without a build of its own has no source maps.
+    expect(bytesByBuild() ?? kept).to.deep.equal(kept);
   });
 });

@@ -5,15 +5,21 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { flag, readOptions } from "../../options.ts";
+import { BYTES, bytesByBuild, bytesLine, keptBytes } from "./bytes.ts";
 import { coqVersion, proveAll } from "./prove.ts";
 import { AXIOMS, changedFunctions, MODELLED, THEOREMS } from "./theorems.ts";
 import { changedStatements, STATEMENTS, statements } from "./statements.ts";
 import { GOLDEN, type ModelWords } from "./vectors.ts";
 
 const { write } = readOptions({
-  write: flag(`write ${STATEMENTS}, and the models' words to ${GOLDEN}, instead of comparing`),
+  write: flag(`write ${STATEMENTS}, the models' words to ${GOLDEN} and bytes to ${BYTES}, instead of comparing`),
 });
-if (write) writeFileSync(STATEMENTS, statements());
+if (write) {
+  writeFileSync(STATEMENTS, statements());
+  const bytes = bytesByBuild();
+  if (bytes === undefined) console.error(`${BYTES} is kept: the contracts are not built here`);
+  else writeFileSync(BYTES, `${JSON.stringify(bytes, null, 2)}\n`);
+}
 const version = coqVersion();
 if (version === undefined) {
   console.log("skipped: no Coq with Flocq here (Debian: apt-get install coq libcoq-flocq)");
@@ -28,6 +34,7 @@ if (version === undefined) {
     for (const { name, says } of THEOREMS) console.log(`${name}: ${says}`);
     const functions = Object.values(MODELLED).flatMap((each) => Object.keys(each));
     console.log(`${THEOREMS.length} theorems about ${functions.length} functions modelled by hand, by Coq ${version}`);
+    for (const [name, figures] of Object.entries(keptBytes())) console.log(`bytes of ${bytesLine(name, figures)}`);
     console.log(`axioms, at most: ${[...AXIOMS].join(", ")}`);
   }
   for (const problem of all) console.error(problem);
