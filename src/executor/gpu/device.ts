@@ -75,19 +75,25 @@ export async function openGpu(name?: string): Promise<Gpu> {
 /** The names of errors that WebGPU's own promises end with. */
 const ERRORS = ["OperationError", "AbortError", "GPUPipelineError"];
 
+/** A GPU that gives no result for so long counts as one whose driver hangs. */
+const MAX_MS = 600_000;
+
 /** An open GPU, and the kernels compiled for it. Programs share kernels of the same text. */
 export class Gpu {
   readonly device: GpuDevice;
   readonly facts: GpuFacts;
   readonly maxUniformBytes: number;
   readonly layout: object;
+  readonly #maxMs: number;
   readonly #pipelineLayout: object;
   readonly #pipelines = new Map<string, Promise<object>>();
   #fault: ExecutionDeviceError | undefined;
+  #hangs = false;
   #isClosed = false;
 
-  constructor(device: GpuDevice, facts: GpuFacts, maxUniformBytes: number) {
+  constructor(device: GpuDevice, facts: GpuFacts, maxUniformBytes: number, maxMs = MAX_MS) {
     this.device = device;
+    this.#maxMs = maxMs;
     this.facts = facts;
     this.maxUniformBytes = maxUniformBytes;
     const buffers = ["storage", "uniform"].map((type, binding) => ({
@@ -131,8 +137,10 @@ export class Gpu {
     let result: T | undefined;
     let thrown: Error | undefined;
     try {
-      result = await work();
+      result = await this.#inTime(work);
     } catch (error) {
+      // A driver that hangs would not answer below.
+      if (this.#hangs) throw error;
       thrown = error as Error;
     }
     const errors = [await this.device.popErrorScope(), await this.device.popErrorScope()];
@@ -141,6 +149,22 @@ export class Gpu {
     if (error) throw this.fail(error.message.split("\n")[0]!);
     if (thrown !== undefined) throw ERRORS.includes(thrown.name) ? this.fail(thrown.message.split("\n")[0]!) : thrown;
     return result as T;
+  }
+
+  /** @throws ExecutionDeviceError without a result in time */
+  async #inTime<T>(work: () => T | Promise<T>): Promise<T> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        this.#hangs = true;
+        reject(this.fail(`no result after ${this.#maxMs / 1_000} seconds`));
+      }, this.#maxMs);
+    });
+    try {
+      return await Promise.race([work(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   close(): void {

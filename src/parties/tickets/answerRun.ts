@@ -4,12 +4,13 @@ import { concatenated } from "../../program/merkle/concatenated.ts";
 import type { Hash } from "../../program/merkle/hash.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import type { KnownProgram } from "../../dispute/run/execution.ts";
+import type { CompiledModel } from "../../program/compiled.ts";
 import type { Program } from "../../program/types.ts";
 import { Answer, isOfEachItem, outputTensors } from "../../program/trace/answer.ts";
 import type { RunInputs } from "../../program/trace/runInputs.ts";
 import { carriedTensors, keptSteps, type Carried } from "../../program/trace/runItems.ts";
 import { Blocks } from "../../runs/blocks.ts";
-import type { Execute } from "../../runs/execute.ts";
+import { onOneDevice, type Execute } from "../../runs/execute.ts";
 
 /** The outputs of a run, and the run's root and nodes in answer form. */
 type AnsweredRun = {
@@ -24,11 +25,13 @@ type AnsweredRun = {
 };
 
 /** Executes a run exactly, for its outputs alone: nothing of a trace is hashed. */
-export async function answerRun(
+export const answerRun = (
   { model }: Pick<KnownProgram, "model">,
   inputs: RunInputs,
   execute: Execute,
-): Promise<AnsweredRun> {
+): Promise<AnsweredRun> => onOneDevice(execute, () => answerOnce(model, inputs, execute));
+
+async function answerOnce(model: CompiledModel, inputs: RunInputs, execute: Execute): Promise<AnsweredRun> {
   const { program } = model;
   const { items } = inputs.length;
   const kept = keptSteps(program);
