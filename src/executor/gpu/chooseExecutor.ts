@@ -2,7 +2,7 @@ import { CannotRunHereError } from "../../base/platform.ts";
 import { MissingPackageError } from "../../base/optionalPackage.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import { isElementary, type Op } from "../../program/operations.ts";
-import { createExecutor, type Executor } from "../createExecutor.ts";
+import { createExecutor, type Executor, type ExecutorOptions } from "../createExecutor.ts";
 import { ExecutionDeviceError, ExecutionMemoryError } from "../errors.ts";
 import { openGpu } from "./device.ts";
 import { createGpuExecutor } from "./executor.ts";
@@ -15,14 +15,14 @@ export type OneAtATime = Omit<Executor, "runBlock">;
 export type Device = {
   readonly name: string;
   /** @throws ExecutionMemoryError if the program is too large for the GPU; ExecutionDeviceError */
-  createExecutor(model: CompiledModel): Promise<OneAtATime>;
+  createExecutor(model: CompiledModel, options?: Pick<ExecutorOptions, "engine">): Promise<OneAtATime>;
   /** Ends the use of the GPU for good. @returns the error for all later executions */
   fail(finding: string): ExecutionDeviceError;
   close(): void;
 };
 
 /** An executor, and where it computes: `cpu`, or a GPU's name. */
-type ChosenExecutor = OneAtATime & { readonly device: string };
+export type ChosenExecutor = OneAtATime & { readonly device: string };
 
 /**
  * Opens the device that somebody chose. A GPU is tested before: a small model and elementary functions.
@@ -50,7 +50,7 @@ export async function chooseDevice(
     }
     return {
       name: gpu.facts.name,
-      createExecutor: (model) => createGpuExecutor(model, gpu),
+      createExecutor: (model, { engine } = {}) => createGpuExecutor(model, gpu, { engine }),
       fail: (finding) => gpu.fail(finding),
       close: () => gpu.close(),
     };
@@ -74,26 +74,37 @@ const isUnavailable = (error: unknown): error is Error =>
  * Creates an executor on a device: see {@link chooseDevice}. If the GPU fails later, the job is computed again on the
  * CPU, as are all later jobs.
  * @param warn Receives the reason whenever the CPU computes instead.
+ * @param options How the CPU computes.
  * @throws as `chooseDevice`; the errors of `createExecutor`
  */
 export async function createExecutorOn(
   device: string,
   model: CompiledModel,
   warn: (reason: string) => void,
+  options: Pick<ExecutorOptions, "engine"> = {},
 ): Promise<ChosenExecutor> {
   const codes = model.program.steps.flatMap(({ term, epilogue }) => [...term.code, ...epilogue.code]);
   const functions = [...new Set(codes.map(({ op }) => op).filter(isElementary))];
   const chosen = await chooseDevice(device, warn, functions);
-  const executor = chosen && (await onDevice(chosen, model, warn).catch((error) => elseCpu(device, error, warn)));
-  return executor ?? { ...(await createExecutor(model)), device: "cpu" };
+  const onCpu = (): Promise<Executor> => createExecutor(model, options);
+  if (chosen === undefined) return { ...(await onCpu()), device: "cpu" };
+  try {
+    return onDevice(chosen, await chosen.createExecutor(model, options), onCpu, warn);
+  } catch (error) {
+    chosen.close();
+    elseCpu(device, error, warn);
+    return { ...(await onCpu()), device: "cpu" };
+  }
 }
 
-async function onDevice(gpu: Device, model: CompiledModel, warn: (reason: string) => void): Promise<ChosenExecutor> {
-  let executor = await gpu.createExecutor(model).catch((error: unknown) => {
-    gpu.close();
-    throw error;
-  });
-  let isWell = true;
+/** Executes on a GPU until the GPU fails, then on the CPU. */
+function onDevice(
+  gpu: Device,
+  first: OneAtATime,
+  onCpu: () => Promise<OneAtATime>,
+  warn: (reason: string) => void,
+): ChosenExecutor {
+  let [executor, isWell] = [first, true];
   return {
     get bytes() {
       return executor.bytes;
@@ -109,7 +120,7 @@ async function onDevice(gpu: Device, model: CompiledModel, warn: (reason: string
         isWell = false;
         warn(error.message);
         await executor.close().catch(() => undefined);
-        executor = await createExecutor(model);
+        executor = await onCpu();
         return executor.run(inputs, options);
       }
     },

@@ -21,7 +21,11 @@ const INSTALL = "install the driver of the GPU (on Debian, libvulkan1 and a Vulk
 let entry: Promise<GpuEntry> | undefined;
 const packageEntry = (): Promise<GpuEntry> =>
   (entry ??= withPackages(["webgpu"], "computing on a GPU", async () => {
-    const { create } = (await import("webgpu")) as unknown as { create(this: void, flags: string[]): GpuEntry };
+    // A browser has WebGPU, and Node has a package.
+    const { gpu } = (globalThis as { navigator?: { gpu?: GpuEntry } }).navigator ?? {};
+    if (gpu !== undefined) return gpu;
+    const name = "webgpu";
+    const { create } = (await import(/* @vite-ignore */ name)) as { create(this: void, flags: string[]): GpuEntry };
     return create([]);
   }));
 
@@ -66,8 +70,9 @@ export async function openGpu(name?: string): Promise<Gpu> {
     );
   }
   const { maxStorageBufferBindingSize, maxBufferSize, maxUniformBufferBindingSize } = adapter.limits;
-  const device = await adapter.requestDevice({
-    requiredLimits: { maxStorageBufferBindingSize, maxBufferSize, maxUniformBufferBindingSize },
+  const requiredLimits = { maxStorageBufferBindingSize, maxBufferSize, maxUniformBufferBindingSize };
+  const device = await adapter.requestDevice({ requiredLimits }).catch((cause: Error) => {
+    throw new CannotRunHereError(`${nameOf(adapter)} cannot be opened: ${cause.message}; ${INSTALL}`, { cause });
   });
   return new Gpu(device, factsOf(adapter), maxUniformBufferBindingSize);
 }
