@@ -10,6 +10,7 @@ import { Health } from "../base/health.ts";
 import { STORED_BYTES } from "../runs/storedRuns.ts";
 import type { RoleOptions } from "../parties/role/role.ts";
 import { selfTestExecutor } from "../executor/selfTest.ts";
+import { requirePackages } from "../base/optionalPackage.ts";
 import { requireTriedPlatform, thisPlatform } from "../base/platform.ts";
 import { accountSettings, CACHE_FOLDER, sessionFrom } from "./chainSettings.ts";
 import { SharedRuns } from "../runs/fleet/sharedRuns.ts";
@@ -76,6 +77,14 @@ const CACHE_WAIT_MS = 1_000;
 
 const UNUSED_KEY = "the key in REFUTE_PRIVATE_KEY is not used, because";
 
+/** The command of each role, and the packages that the role needs besides. */
+const ROLES = {
+  worker: { words: "worker", packages: [] },
+  watcher: { words: "watcher", packages: [] },
+  serve: { words: "tickets serve", packages: ["tiny-secp256k1"] },
+  gateway: { words: "text gateway", packages: ["tiny-secp256k1", "@huggingface/jinja"] },
+} as const;
+
 /** How long a role waits at its start for an answer: a node and a role of one machine start together. */
 const START_WAIT_MS = 5 * 60_000;
 
@@ -91,7 +100,7 @@ const SHARE_WAIT_MS = 10_000;
  * @param role The role's name, for the metrics.
  */
 export async function play(
-  role: "worker" | "watcher" | "serve" | "gateway",
+  role: keyof typeof ROLES,
   settings: PlayerSettings,
   { mode }: Output,
   run: (options: RoleOptions<CountedEvent>, atStart: AtStart) => Promise<void>,
@@ -99,6 +108,9 @@ export async function play(
   const log = createLogger(mode.quiet ? "error" : settings.logLevel);
   if (!settings.untriedPlatform)
     requireTriedPlatform(thisPlatform(), "try it at your own risk with --untried-platform");
+  const fleet = settings.queue === undefined ? [] : ["bullmq", "ioredis"];
+  const { words, packages } = ROLES[role];
+  requirePackages(["onnxruntime-node", ...fleet, ...packages], `refute ${words}`);
   const specs = readModels(settings.models);
   for (const { path } of specs) requireFile(path);
   // Before the self test, which takes seconds: a wrong password is known at once.

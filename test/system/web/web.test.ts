@@ -15,6 +15,7 @@ import { chainStory } from "./chainStory.ts";
 import { docsStory } from "./docsStory.ts";
 import { explorerStory } from "./explorerStory.ts";
 import { webFigures } from "./figures.ts";
+import { landingStory } from "./landingStory.ts";
 import { operatorsStory } from "./operatorsStory.ts";
 import { gpuStory, playgroundStory } from "./playgroundStory.ts";
 
@@ -60,6 +61,7 @@ describe("the page", function () {
         it(title, () => play(browser!, site!.url, pictures));
 
       if (kind === "chrome") story("firstPaints_andFramesOfADispute_areMeasured", webFigures);
+      story("firstScreen_saysWhatThisIs_andLeadsOn", landingStory);
       story("documentation_isShown_andEachLinkLeadsSomewhere", docsStory);
       story("playground_compiles_executes_andFindsAChangedNumber", playgroundStory);
       if (kind === "chrome")

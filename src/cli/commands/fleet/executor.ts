@@ -6,6 +6,7 @@ import { takeTasks } from "../../../runs/fleet/bullTasks.ts";
 import { runExecutor } from "../../../runs/fleet/executor.ts";
 import { FolderStore } from "../../../runs/fleet/folderStore.ts";
 import { ThreadedExecutor } from "../../../runs/fleet/threadedExecutor.ts";
+import { requirePackages } from "../../../base/optionalPackage.ts";
 import { requireTriedPlatform, thisPlatform } from "../../../base/platform.ts";
 import { Health } from "../../../base/health.ts";
 import { createLogger, type Logger } from "../../../base/log.ts";
@@ -57,6 +58,7 @@ export function executorCommand(output: Output): Command {
       const log = createLogger(output.mode.quiet ? "error" : values.logLevel);
       if (!values.untriedPlatform)
         requireTriedPlatform(thisPlatform(), "try it at your own risk with --untried-platform");
+      requirePackages(["onnxruntime-node", "bullmq", "ioredis"], "refute fleet executor");
       log.info("self test begins");
       log.info(await selfTestExecutor(), "self test passed");
       const onStop = (): void => log.info("stopping after the tasks that were begun; once more to stop at once");

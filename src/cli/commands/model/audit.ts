@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { requirePackages } from "../../../base/optionalPackage.ts";
 import { Trace } from "../../../program/trace/trace.ts";
 import { knownProgram } from "../../../dispute/run/execution.ts";
 import { compile } from "../../../compiler/compile.ts";
@@ -39,6 +40,7 @@ export function auditCommand(output: Output): Command {
     .option("--seed <n>", "of random operators, of random inputs and of the draw", as(whole(0), "--seed"), 1)
     .option("--device <device>", "cpu, gpu, auto or a part of a GPU's name: what executes", "cpu")
     .action(async (path: string, options: Options) => {
+      requirePackages(["hardhat", "onnxruntime-node"], "refute model audit");
       const { seed, device, ...others } = options;
       const spec = modelSpec(path, options.seedInput === true ? others : { ...others, seed: BigInt(seed) });
       const { model: source, run } = loadModel(spec);
