@@ -6,29 +6,29 @@ import type { CompiledModel } from "../program/compiled.ts";
 import type { MerkleList } from "../program/merkle/list.ts";
 import type { Execute, ExecuteBlock } from "./execute.ts";
 
-/** By default, the part of a GPU's executions that the CPU repeats: one in twenty. */
+/** The default share for repetitions by the CPU: a twentieth. */
 export const CPU_SHARE = 0.05;
 
 /** A share is drawn in millionths. */
 const MILLION = 1_000_000;
 
-/** Programs whose memory on the GPU is kept at a time. */
+/** The maximum number of prepared programs on the GPU. */
 const MAX_PROGRAMS = 4;
 
 type DeviceOptions = {
   gpu: Device;
-  /** Executes on the CPU: what the GPU does not take, what is repeated, and everything after a fault. */
+  /** Executes on the CPU: large programs, repetitions, and everything after a fault. */
   cpu: Execute;
-  /** The part of executions that the CPU repeats, each item of a run by its own chance, 0 to 1. */
+  /** The share of executions repeated by the CPU, 0 to 1. Each item is drawn separately. */
   share: number;
   /** Called once, with what was found wrong with the GPU. */
   onStop: (error: ExecutionDeviceError) => void;
-  /** Called once for each program that the CPU executes although the GPU is in use. */
+  /** Called once for each program too large for the GPU. */
   onRefusal: (programRoot: string, reason: string) => void;
 };
 
 /**
- * Executes on a GPU until something is found wrong there: a difference from the definition or from the CPU, a lost
+ * Executes on a GPU until the first fault: a difference from the definition or from the CPU, a lost
  * device, no memory, no answer. From then on the CPU executes everything, beginning with the execution at hand. The
  * CPU repeats a random share of executions before a result is given: every kept tensor and every node is compared.
  */
@@ -49,7 +49,7 @@ export class DeviceExecutions {
     return this.#fault === undefined ? this.#options.gpu.name : "cpu";
   }
 
-  /** A GPU takes items one by one, so a program's blocks are for the CPU. */
+  /** A GPU executes single items; blocks are for the CPU. */
   readonly #block: ExecuteBlock = async (block, order) => {
     const { cpu } = this.#options;
     const isHere = cpu.block === undefined || (await this.#executorOf(block.model)) !== undefined;
@@ -124,7 +124,7 @@ export class DeviceExecutions {
     }
   }
 
-  /** Releases the memory of programs that were used longest ago. Their begun executions end before. */
+  /** Closes the longest unused programs, after their running executions. */
   #makeRoom(): void {
     for (const [root, executor] of this.#prepared) {
       if (this.#prepared.size <= MAX_PROGRAMS) break;
@@ -147,7 +147,7 @@ const closed = (executor: Promise<OneAtATime>): Promise<void> =>
 
 type Result = { tensors: readonly Uint8Array[]; trees?: ReadonlyMap<number, MerkleList> | undefined };
 
-/** @returns the first thing that differs, in words; undefined if all that the CPU gives is equal */
+/** @returns the first difference, in words; undefined for equal results */
 function differenceOf({ program, origins }: CompiledModel, own: Result, cpu: Result): string | undefined {
   for (const [s, { dtype, count }] of program.steps.entries()) {
     const [tensor, expected, tree] = [own.tensors[s], cpu.tensors[s], cpu.trees?.get(s)];

@@ -20,7 +20,9 @@ export type Exactly = {
  */
 export async function exactly(model: CompiledModel): Promise<Exactly> {
   const warn = (reason: string): void => console.info(reason);
-  const made = createExecutorOn("gpu" in navigator ? "auto" : "cpu", model, warn, { engine: plainEngine });
+  const made = createExecutorOn(typeof navigator === "object" && "gpu" in navigator ? "auto" : "cpu", model, warn, {
+    engine: plainEngine,
+  });
   let executor: ChosenExecutor | undefined = await unlessLacking(made);
   return {
     get by() {

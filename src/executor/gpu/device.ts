@@ -8,7 +8,7 @@ import { COMPUTE_STAGE, type GpuAdapter, type GpuDevice, type GpuEntry, type Gpu
 type GpuFacts = {
   name: string;
   vendor: string;
-  /** The bytes of memory that one program may take there. */
+  /** The maximum bytes for a program on the GPU. */
   maxBytes: number;
 };
 
@@ -80,7 +80,7 @@ export async function openGpu(name?: string): Promise<Gpu> {
 /** The names of errors that WebGPU's own promises end with. */
 const ERRORS = ["OperationError", "AbortError", "GPUPipelineError"];
 
-/** A GPU that gives no result for so long counts as one whose driver hangs. */
+/** Without a result for so many milliseconds, the driver counts as hanging. */
 const MAX_MS = 600_000;
 
 /** An open GPU, and the kernels compiled for it. Programs share kernels of the same text. */

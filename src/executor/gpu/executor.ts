@@ -51,7 +51,7 @@ export async function createGpuExecutor(
   const prng = new Prng(seed);
   const plan = gpuMemory(model, gpu.facts.maxBytes);
   const kernels: Kernel[] = [];
-  /** The kernels of each step, and those that hash it. */
+  /** By step: the kernel that computes the step, and the kernels that hash the step. */
   const own = new Map<number, number>();
   const hashing = new Map<number, number[]>();
   const cpuSteps: { step: number; reason: string }[] = [];
@@ -177,7 +177,7 @@ export async function createGpuExecutor(
       return check;
     }
 
-    /** Asks for what the check of a step needs. */
+    /** Requests the tensors for a step's check. */
     async function checkOf(s: number): Promise<() => void> {
       const step = steps[s]!;
       const read = await askAll(step.inputs);
@@ -235,7 +235,7 @@ async function cpuExecutors(
   };
 }
 
-/** A model of one step, which reads all as inputs. */
+/** A model with a single step. The step reads only the inputs. */
 function stepModel(model: CompiledModel, s: number): CompiledModel {
   const step = model.program.steps[s]!;
   const inputs = step.inputs.map(({ dtype, count }) => ({ dtype, count }));

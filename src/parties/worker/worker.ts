@@ -227,7 +227,7 @@ class Worker {
       if (error instanceof SelfAuditError) return this.#withhold(job, runRoot, until, error);
       throw error;
     }
-    // SAFETY: no result of a GPU that was found wrong is submitted. The next round executes the job anew.
+    // SAFETY: a wrong GPU's results are never submitted. The next round executes the job anew.
     if (execute.device?.() !== device) return;
     await this.#submit(job, root, submissionOf(execution.claimed, deployment.parameters.arityBits, execution.form));
   }
