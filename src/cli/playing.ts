@@ -14,6 +14,7 @@ import { requirePackages } from "../base/optionalPackage.ts";
 import { requireTriedPlatform, thisPlatform } from "../base/platform.ts";
 import { accountSettings, CACHE_FOLDER, sessionFrom } from "./chainSettings.ts";
 import { SharedRuns } from "../runs/fleet/sharedRuns.ts";
+import { deviceSettings, openDevice } from "./deviceSettings.ts";
 import { fleetSettings, openExecutionQueue, openStore, snapshotSecret } from "./fleetSettings.ts";
 import { loadAccount } from "./keys.ts";
 import { createLogger, type Logger } from "../base/log.ts";
@@ -65,6 +66,7 @@ export const playerSettings = {
   monitorPort: optional<number>("port", "serve /healthz, /readyz and /metrics on 127.0.0.1", port, "none"),
   logLevel: defaulted("level", "trace, debug, info, warn or error", logLevel, "info"),
   untriedPlatform: toggle("run where nobody has tried Refute, at your own risk"),
+  ...deviceSettings,
   ...fleetSettings,
 };
 
@@ -156,6 +158,7 @@ async function playUntil(
     monitor.tick();
   }, TICK_MS).unref();
   const { onRound, onEvent, meter } = monitor;
+  let device: Awaited<ReturnType<typeof openDevice>> | undefined;
   let queue: ExecutionQueue | undefined;
   let sharedRuns: SharedRuns | undefined;
   try {
@@ -163,7 +166,8 @@ async function playUntil(
     if (settings.monitorPort !== undefined)
       log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
     const secret = snapshotSecret(settings.snapshotKey, settings.store);
-    queue = await openExecutionQueue(settings, executors.execute, { health, meter, log });
+    device = await openDevice(settings, executors.execute, { health, monitor, log });
+    queue = await openExecutionQueue(settings, device.execute, { health, meter, log });
     const patience = { signal, intervalMs, maxMs: START_WAIT_MS, onOutage: outageLog(log) };
     const atStart: AtStart = (action) => throughOutages(action, patience);
     const session = await atStart(() => sessionFrom(settings, monitor.onRpcFailure, account));
@@ -188,6 +192,7 @@ async function playUntil(
     ended.abort();
     await close();
     await queue?.close();
+    await device?.close();
     await executors.close();
   }
 }

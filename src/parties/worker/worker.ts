@@ -195,8 +195,9 @@ class Worker {
    * @param open Jobs of the worker's disputable claims.
    */
   async #work(job: JobRecord, until: bigint, now: bigint, open: readonly JobRecord[]): Promise<void> {
-    const { session, selfAuditSamples, log } = this.#options;
+    const { session, selfAuditSamples, log, execute } = this.#options;
     const { deployment } = session;
+    const device = execute.device?.();
     // Otherwise the rest of the collateral would stay locked, and this worker would claim nothing more.
     if (now > until) return this.#role.report(await expire(session, job));
     if (this.#failedAudits.isWithheld(job)) return;
@@ -226,6 +227,8 @@ class Worker {
       if (error instanceof SelfAuditError) return this.#withhold(job, runRoot, until, error);
       throw error;
     }
+    // SAFETY: a wrong GPU's results are never submitted. The next round executes the job anew.
+    if (execute.device?.() !== device) return;
     await this.#submit(job, root, submissionOf(execution.claimed, deployment.parameters.arityBits, execution.form));
   }
 

@@ -136,6 +136,23 @@ export async function playgroundStory(browser: Browser, site: string, pictures: 
   if (problems.length > 0) throw new Error(`in the playground: ${problems.join("; ")}`);
 }
 
+/** The page computes on the GPU of its browser. @returns false if the browser offers none */
+export async function gpuStory(browser: Browser, site: string, pictures: string): Promise<boolean> {
+  const watched = await watchedPage(browser);
+  const { page, problems } = watched;
+  await page.goto(`${site}/#/playground`);
+  await waitForText(page, "Drop an ONNX file here");
+  if ((await page.evaluate(`navigator.gpu?.requestAdapter().then((found) => found !== null)`)) !== true) return false;
+  const path = join(pictures, "mlp.onnx");
+  writeFileSync(path, mlpBytes());
+  await openFile(watched, path);
+  await waitForText(page, "Program: 6 steps");
+  await ownInputs(watched, pictures);
+  await waitForText(page, /Exact, by this machine's GPU/);
+  if (problems.length > 0) throw new Error(`in the playground: ${problems.join("; ")}`);
+  return true;
+}
+
 /** The models that the page brings along: each is executed at once, and a number worth changing is chosen. */
 async function samples({ page }: Watched, pictures: string): Promise<void> {
   for (const [name, answer] of [
