@@ -7,7 +7,7 @@ import type { Monitor } from "./monitor.ts";
 import { share, text } from "./parse.ts";
 import { defaulted, type SettingValues } from "./settings.ts";
 
-/** Where a process that serves others computes. */
+/** The device on which a serving process computes. */
 export const deviceSettings = {
   device: defaulted("device", "where jobs are computed: cpu, gpu, auto or a part of a GPU's name", text, "cpu"),
   cpuShare: defaulted(
@@ -19,7 +19,7 @@ export const deviceSettings = {
 };
 
 /**
- * Opens the device that the settings name, with its self-test.
+ * Opens the device of the settings, with a self-test.
  * @param cpu Executes on the CPU.
  * @throws MissingPackageError, CannotRunHereError, ExecutionMemoryError or ExecutionDeviceError for a GPU that is asked
  *   for and cannot be used

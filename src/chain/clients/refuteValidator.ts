@@ -55,9 +55,9 @@ export class RefuteValidator {
     return this.#access.sender.send({ ...contractAt(this.address), functionName: "report", args });
   }
 
-  /** Whether the registry knows a question to this validator about an agent. */
+  /** Whether the registry knows a question to the validator about an agent. */
   async isAsked(registry: Address, hash: Hex): Promise<boolean> {
-    // The registry has no other way to say that it does not know a question than to fail.
+    // For an unknown question, the registry fails.
     return this.answerOf(registry, hash).then(
       () => true,
       () => false,

@@ -144,7 +144,7 @@ export class Gpu {
     try {
       result = await this.#inTime(work);
     } catch (error) {
-      // A driver that hangs would not answer below.
+      // A hanging driver would not answer below.
       if (this.#hangs) throw error;
       thrown = error as Error;
     }

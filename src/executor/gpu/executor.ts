@@ -51,7 +51,7 @@ export async function createGpuExecutor(
   const prng = new Prng(seed);
   const plan = gpuMemory(model, gpu.facts.maxBytes);
   const kernels: Kernel[] = [];
-  /** By step: the kernel that computes the step, and the kernels that hash the step. */
+  /** By step: the computing kernel, and the hashing kernels. */
   const own = new Map<number, number>();
   const hashing = new Map<number, number[]>();
   const cpuSteps: { step: number; reason: string }[] = [];

@@ -1,4 +1,4 @@
-/** Tokens of a block before the block's signature, one after the other. Nothing covers them yet. */
+/** Tokens of a block before the block's signature, in order. No signature covers the tokens yet. */
 export class EagerTokens {
   readonly #from: number;
   readonly #count: number;
