@@ -21,7 +21,7 @@ type DeviceOptions = {
   cpu: Execute;
   /** The share of executions repeated by the CPU, 0 to 1. Each item is drawn separately. */
   share: number;
-  /** Called once, with what was found wrong with the GPU. */
+  /** Called once, with the GPU's fault. */
   onStop: (error: ExecutionDeviceError) => void;
   /** Called once for each program too large for the GPU. */
   onRefusal: (programRoot: string, reason: string) => void;
@@ -35,9 +35,9 @@ type DeviceOptions = {
 export class DeviceExecutions {
   readonly #options: DeviceOptions;
   #fault: ExecutionDeviceError | undefined;
-  /** By program; those used longest ago first. */
+  /** By program; the least recently used first. */
   readonly #prepared = new Map<string, Promise<OneAtATime>>();
-  /** Programs that the GPU does not take. */
+  /** Programs for the CPU alone. */
   readonly #refused = new Set<string>();
 
   constructor(options: DeviceOptions) {

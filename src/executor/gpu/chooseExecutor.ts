@@ -11,7 +11,7 @@ import { selfTestGpu } from "./selfTest.ts";
 /** Executes jobs and items one by one: blocks of items are for the CPU. */
 export type OneAtATime = Omit<Executor, "runBlock">;
 
-/** A GPU that passed its tests. */
+/** A GPU after its tests. */
 export type Device = {
   readonly name: string;
   /** @throws ExecutionMemoryError if the program is too large for the GPU; ExecutionDeviceError */
@@ -21,7 +21,7 @@ export type Device = {
   close(): void;
 };
 
-/** An executor, and where it computes: `cpu`, or a GPU's name. */
+/** An executor, and its device: `cpu`, or a GPU's name. */
 export type ChosenExecutor = OneAtATime & { readonly device: string };
 
 /**

@@ -33,7 +33,7 @@ type Validated = { claimId: Hex; requestHash: Hex } & ({ answer: ValidationAnswe
 
 /**
  * Has a claim of a receipt validated: puts the claim on chain with its inputs, asks in ERC-8004's registry, and reports
- * once the claim is over. Every step that was done before is left out.
+ * once the claim is over. Steps done before are left out.
  * @param at The session of the agent's owner or operator.
  * @throws NotDeployedError, ReceiptError, ValidationError, ContractRevertError
  */
@@ -86,7 +86,7 @@ async function isFinalised({ session }: TicketSession, claim: Claim): Promise<bo
   }
 }
 
-/** Puts a claim on chain with its inputs, if the chain does not have the claim. @returns its id */
+/** Puts a claim on chain with its inputs, if the chain does not have the claim. @returns the id */
 async function claimOnChain(at: TicketSession, program: KnownProgram, run: Run): Promise<Hex> {
   const { claim, signature, inputs, outputs } = run;
   const digest = digestOf(at.at, "SignedClaim", claim);

@@ -9,7 +9,7 @@ import type { KnownProgram } from "../../dispute/run/execution.ts";
  */
 export const TOKEN_STREAM = "application/x-ndjson";
 
-/** Called with an item, and with the token that the item chose. */
+/** Called with an item, and with the item's token. */
 export type OnToken = (item: number, token: number) => void;
 
 const lineSchema = z.object({ item: z.int().min(0), token: z.int() });
