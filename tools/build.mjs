@@ -1,10 +1,10 @@
-// Plain Node and the compilers: makes `dist` from the TypeScript sources unless it is up to date, and makes artifacts
-// compact.
+// Plain Node and the compilers: makes `dist` from the TypeScript sources and the compiled contracts unless it is up to
+// date.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { compactArtifacts } from "./package/artifacts.mjs";
+import { artifactFiles, packContracts } from "./package/artifacts.mjs";
 import { bundleForBrowsers } from "./package/browser.mjs";
 import { pruneDeclarations } from "./package/declarations.mjs";
 import { licenceTexts } from "./package/licences.mjs";
@@ -30,7 +30,7 @@ function sources() {
       .map((name) => join(folder, name)),
   );
   const line = (path) => `${path} ${statSync(path).mtimeMs} ${statSync(path).size}`;
-  return [...FILES, ...found.sort()].map(line).join("\n");
+  return [...FILES, ...found.sort(), ...artifactFiles()].map(line).join("\n");
 }
 
 async function build(fresh) {
@@ -44,10 +44,10 @@ async function build(fresh) {
   await bundleForBrowsers(join(fresh, "browser.js"));
   thinSourceMaps(fresh);
   pruneDeclarations(fresh, "src/package");
+  packContracts(join(fresh, "contracts.br"));
   writeFileSync(join(fresh, "THIRD_PARTY_LICENSES.txt"), licenceTexts(bundled));
 }
 
-compactArtifacts(JSON.parse(readFileSync("package.json", "utf8")).files);
 const wanted = sources();
 if (!existsSync(STAMP) || readFileSync(STAMP, "utf8") !== wanted) {
   console.error("Building dist ...");

@@ -142,16 +142,16 @@ export class Watching implements Duty {
     this.#audits.renew(due(toJudge));
     const exams = this.#exams;
     if (exams !== undefined) start("exams", () => this.#role.attempt("auditing exams", "", () => exams.tend(now)));
-    const judge = (audit: Due<AuditTask>): Promise<void> => this.#attempt(audit.task, () => this.#audit(audit));
+    const judge = (audit: Due<AuditTask>): Promise<void> => this.#attempt(audit, () => this.#audit(audit));
     for (let lane = 0; lane < (this.#options.atOnce ?? 1); lane++)
       start(`audits ${lane}`, () => this.#audits.run(judge, ({ task }) => task.claim.id));
     for (const { claim, game } of lost) this.#reportOnce(game.id, { kind: "lost", gameId: game.id, claimId: claim.id });
     if (mode === "watch") return;
     this.#plays.renew(due(plays).filter((play) => !this.#playIdle(play)));
-    start("plays", () => this.#plays.run((play) => this.#attempt(play.task, () => this.#play(play))));
+    start("plays", () => this.#plays.run((play) => this.#attempt(play, () => this.#play(play))));
     // Only a plain account settles: the bond stays until it is one again.
     for (const task of snapshot.isPlain ? settles : [])
-      start(task.game.id, () => this.#attempt(task, () => this.#settle(task)));
+      start(task.game.id, () => this.#attempt({ task, snapshot }, () => this.#settle(task)));
   };
 
   /** Judges a claim, and opens a game on a wrong claim. The next claim does not wait until the opening is mined. */
@@ -173,7 +173,7 @@ export class Watching implements Duty {
     let isOpening = false;
     start(claim.id, () => {
       isOpening = true;
-      return this.#attempt(task, async () => {
+      return this.#attempt({ task, snapshot }, async () => {
         const receipt = await this.#responder.open(claim, nextNumber(lost), opening);
         this.#acted.set(claim.id, receipt.blockNumber);
         this.#role.report({ kind: "opened", claimId: claim.id, receipt });
@@ -210,7 +210,7 @@ export class Watching implements Duty {
     const { claim, game } = task;
     if (this.#isStale(game.id, snapshot)) return;
     start(game.id, () =>
-      this.#attempt(task, async () => {
+      this.#attempt({ task, snapshot }, async () => {
         const disagreement = (error: Error): void => {
           this.#role.logError(error, "step proof");
           this.#executions.drop(task.job);
@@ -241,8 +241,13 @@ export class Watching implements Duty {
   }
 
   /** A claim's repeated identical failure is logged only once. */
-  #attempt({ kind, claim }: GameTask | AuditTask, action: () => Promise<void>): Promise<void> {
-    return this.#role.attempt(kind, claim.id, () => this.#races.run(kind, claim.id, action), "failure");
+  #attempt(
+    { task, snapshot }: Pick<Due<GameTask | AuditTask>, "task" | "snapshot">,
+    action: () => Promise<void>,
+  ): Promise<void> {
+    const { kind, claim } = task;
+    const { blockNumber } = snapshot;
+    return this.#role.attempt(kind, claim.id, () => this.#races.run(kind, claim.id, blockNumber, action), "failure");
   }
 
   /**

@@ -96,12 +96,24 @@ const { repository } = JSON.parse(readFileSync(resolve(ROOT, "package.json"), "u
 };
 const REPOSITORY = repository?.url.replace(/^git\+/, "").replace(/\.git$/, "") ?? "";
 
-/** Where the site will be, for the picture that other sites show of it: they take whole addresses only. */
+/**
+ * Where the site will be, for the picture that other sites show of a link, which needs a whole address, and for the way
+ * home from an address that is none.
+ */
 const SITE = process.env["REFUTE_SITE"] ?? "./";
+
+const withSite = (html: string): string => html.replaceAll("%SITE%", SITE.replace(/\/?$/, "/"));
 
 const site = (): Plugin => ({
   name: "refute-site",
-  transformIndexHtml: { order: "pre", handler: (html) => html.replaceAll("%SITE%", SITE.replace(/\/?$/, "/")) },
+  transformIndexHtml: { order: "pre", handler: withSite },
+  generateBundle() {
+    this.emitFile({
+      type: "asset",
+      fileName: "404.html",
+      source: withSite(readFileSync(resolve(HERE, "404.html"), "utf8")),
+    });
+  },
 });
 
 export default defineConfig({

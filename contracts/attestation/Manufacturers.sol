@@ -19,6 +19,9 @@ abstract contract Manufacturers is IProvisioning {
     mapping(bytes32 manufacturer => bool) private _isTrusted;
     mapping(bytes32 manufacturer => mapping(StatementScope scope => mapping(bytes32 subject => Standing)))
         private _standings;
+    /// @dev How many subjects of each scope a manufacturer has frozen, 64 bits a scope. Usually none, and then nobody
+    /// reads statements.
+    mapping(bytes32 manufacturer => uint256) internal _frozenCounts;
 
     constructor(bytes32[] memory manufacturers_) {
         uint256 count = manufacturers_.length;
@@ -48,6 +51,9 @@ abstract contract Manufacturers is IProvisioning {
         require(s.number > standing.number, NumberNotHigher(standing.number, s.number));
         bytes32 digest = sha256(abi.encode("refute statement 1", s.scope, s.subject, s.frozen, s.number));
         require(_isSigned(digest, signature, manufacturer), BadStatement(id));
+        // INVARIANT: a subject counts while it is frozen, once: its statements are read only then.
+        if (s.frozen && !standing.isFrozen) _frozenCounts[id] += _one(s.scope);
+        else if (!s.frozen && standing.isFrozen) _frozenCounts[id] -= _one(s.scope);
         _standings[id][s.scope][s.subject] = Standing(s.number, uint64(block.timestamp), s.frozen);
         emit StatementMade(id, s.scope, s.subject, s.frozen, s.number);
     }
@@ -73,8 +79,18 @@ abstract contract Manufacturers is IProvisioning {
         return (s.isFrozen, s.since);
     }
 
+    /// @dev Whether any subject of a scope is frozen. @param counts Of `_frozenCounts`.
+    function _hasFrozen(uint256 counts, StatementScope scope) internal pure returns (bool) {
+        return uint64(counts / _one(scope)) != 0;
+    }
+
     function _requireTrusted(bytes32 id) internal view {
         require(_isTrusted[id], ManufacturerNotTrusted(id));
+    }
+
+    /// @dev One subject of a scope, in `_frozenCounts`.
+    function _one(StatementScope scope) private pure returns (uint256) {
+        return 1 << (64 * uint256(scope));
     }
 
     function _manufacturerId(PublicKey calldata key) internal pure returns (bytes32) {

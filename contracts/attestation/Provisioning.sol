@@ -31,12 +31,15 @@ contract Provisioning is Products {
     }
 
     /// @dev The fields that a report changes. `until` and `notAfter` are unix times. For a platform, `seq` holds its
-    /// certificate, and `notAfter` is when the manufacturer's statement about the platform expires.
+    /// certificate, and `notAfter` is when the manufacturer's statement about the platform expires; times past 2106 are
+    /// stored as the last second of 32 bits. `tag` marks the holder (`_tagOf`), so that a renewal reads no second word;
+    /// zero while the device backs nobody.
     struct Attestation {
         uint64 seq;
-        uint64 gridBlock;
-        uint64 until;
-        uint64 notAfter;
+        uint32 gridBlock;
+        uint32 until;
+        uint32 notAfter;
+        uint96 tag;
     }
 
     struct Device {
@@ -125,26 +128,27 @@ contract Provisioning is Products {
         // Only the verifier enrols devices under this id, and therefore belongs to the manufacturers.
         DeviceId device = DeviceId.wrap(Hashes.efficientKeccak256(manufacturer, facts.platform));
         Device storage d = _devices[device];
-        Holder memory holder = d.holder;
-        uint32 product = holder.product;
-        if (product == 0) product = _numberOf(manufacturer, PLATFORM, 0);
+        Attestation memory last = d.attestation;
+        // INVARIANT: a device with a worker's tag backs this worker. The lease is then renewed, as in `_lease`.
+        if (last.tag != _tagOf(msg.sender)) {
+            Holder memory holder = d.holder;
+            uint32 product = holder.product;
+            if (product == 0) product = _numberOf(manufacturer, PLATFORM, 0);
+            require(!facts.isOverdue, CollateralOverdue(device));
+            _lease(device, holder, product, last);
+        }
         bytes32 nonce = nonceOf(msg.sender, device, ReportKind.Identification, gridBlock);
         require(facts.reportHead == nonce, WrongReportData(device));
         require(facts.status < PlatformStatus.OutOfDate, PlatformNotAccepted(facts.status));
-        Attestation storage attestation = d.attestation;
-        uint64 last = attestation.gridBlock;
-        require(gridBlock > last, BlockNotNewer(last, gridBlock));
-        require(!facts.isOverdue || holder.worker == msg.sender, CollateralOverdue(device));
-        _lease(device, holder, product, attestation);
+        require(gridBlock > last.gridBlock, BlockNotNewer(last.gridBlock, gridBlock));
         uint64 until = uint64(block.timestamp + reportLifetime);
-        _write(attestation, facts.certificate, gridBlock, until, facts.until);
+        _write(d.attestation, facts.certificate, gridBlock, until, facts.until);
         emit PlatformAttested(
             msg.sender,
             device,
             facts.workload,
             facts.status,
             facts.isOverdue,
-            gridBlock,
             until < facts.until ? until : facts.until,
             facts.reportTail
         );
@@ -229,12 +233,11 @@ contract Provisioning is Products {
         Attestation memory attestation = _devices[id].attestation;
         bytes32 manufacturer = product.manufacturer;
         if (uint256(manufacturer) <= type(uint160).max) return _whyNotPlatform(manufacturer, attestation);
-        (bool isFrozen, uint64 since) = _frozen(manufacturer, StatementScope.Device, DeviceId.unwrap(id));
-        if (isFrozen) return (Reason.DeviceFrozen, since);
-        (isFrozen, since) = _frozen(manufacturer, StatementScope.Firmware, product.firmware);
-        if (isFrozen) return (Reason.FirmwareFrozen, since);
-        (isFrozen, since) = _frozen(manufacturer, StatementScope.All, 0);
-        if (isFrozen) return (Reason.ManufacturerFrozen, since);
+        uint256 counts = _frozenCounts[manufacturer];
+        if (counts != 0) {
+            (Reason reason, uint64 since) = _whyFrozen(counts, manufacturer, id, product);
+            if (reason != Reason.Eligible) return (reason, since);
+        }
         if (block.timestamp > attestation.notAfter) return (Reason.EndorsementExpired, attestation.notAfter);
         if (block.timestamp > attestation.until) return (Reason.ReportExpired, attestation.until);
         return (Reason.Eligible, _leaseEnd(attestation));
@@ -248,6 +251,31 @@ contract Provisioning is Products {
             BlockOutOfReach(gridBlock, block.number)
         );
         return ReportEncoding.nonce(blockhash(gridBlock), address(this), worker, device, kind);
+    }
+
+    /// @dev What a manufacturer's statements say against a device. Reads no statements of a scope without a frozen
+    /// subject.
+    /// @param counts The manufacturer's `_frozenCounts`.
+    function _whyFrozen(
+        uint256 counts,
+        bytes32 manufacturer,
+        DeviceId id,
+        Product storage product
+    ) private view returns (Reason, uint64 since) {
+        bool isFrozen;
+        if (_hasFrozen(counts, StatementScope.Device)) {
+            (isFrozen, since) = _frozen(manufacturer, StatementScope.Device, DeviceId.unwrap(id));
+            if (isFrozen) return (Reason.DeviceFrozen, since);
+        }
+        if (_hasFrozen(counts, StatementScope.Firmware)) {
+            (isFrozen, since) = _frozen(manufacturer, StatementScope.Firmware, product.firmware);
+            if (isFrozen) return (Reason.FirmwareFrozen, since);
+        }
+        if (_hasFrozen(counts, StatementScope.All)) {
+            (isFrozen, since) = _frozen(manufacturer, StatementScope.All, 0);
+            if (isFrozen) return (Reason.ManufacturerFrozen, since);
+        }
+        return (Reason.Eligible, 0);
     }
 
     /// @dev The rest of `whyNotEligible`, for a platform.
@@ -280,7 +308,7 @@ contract Provisioning is Products {
         Attestation memory last = d.attestation;
         require(r.seq > last.seq, SeqNotHigher(last.seq, r.seq));
         require(r.gridBlock > last.gridBlock, BlockNotNewer(last.gridBlock, r.gridBlock));
-        _lease(device, d.holder, product, d.attestation);
+        _lease(device, d.holder, product, last);
         require(_isSigned(_reportDigest(device, r), signature, r.key), BadSignature(device));
         uint64 until = uint64(block.timestamp + reportLifetime);
         _write(d.attestation, r.seq, r.gridBlock, until, notAfter);
@@ -299,7 +327,7 @@ contract Provisioning is Products {
     /// @dev Has a device back the caller.
     /// @param holder Whom it backs.
     /// @param last The device's last report, by which another lease may still hold.
-    function _lease(DeviceId device, Holder memory holder, uint32 product, Attestation storage last) private {
+    function _lease(DeviceId device, Holder memory holder, uint32 product, Attestation memory last) private {
         require(holder.retiredAt == 0, KeyIsRetired(device, holder.retiredAt));
         if (holder.worker == msg.sender) {
             if (holder.product != product) _devices[device].holder.product = product;
@@ -314,16 +342,20 @@ contract Provisioning is Products {
         _deviceOf[msg.sender] = device;
     }
 
-    /// @dev Writes an attestation at once. Assigned as a struct, its word would be read and written for several fields.
+    /// @dev Writes an attestation for the caller at once. Assigned as a struct, its word would be read and written for
+    /// several fields. SAFETY: `gridBlock` is a block before this one (`nonceOf`): 32 bits last 34 years at 4 blocks a
+    /// second. From 2106 on every report ends in the past.
     function _write(
         Attestation storage attestation,
         uint64 seq,
         uint64 gridBlock,
         uint64 until,
-        uint64 notAfter
+        uint256 notAfter
     ) private {
         // From the lowest bit up, as the compiler packs.
-        uint256 word = seq | (uint256(gridBlock) << 64) | (uint256(until) << 128) | (uint256(notAfter) << 192);
+        uint256 word = seq | (uint256(uint32(gridBlock)) << 64) | (uint256(uint32(until)) << 96);
+        word |= (notAfter < type(uint32).max ? notAfter : type(uint32).max) << 128;
+        word |= uint256(_tagOf(msg.sender)) << 160;
         assembly ("memory-safe") {
             sstore(attestation.slot, word)
         }
@@ -334,7 +366,9 @@ contract Provisioning is Products {
     function _endLease(address worker, DeviceId device) private {
         Device storage d = _devices[device];
         delete d.holder.worker;
-        uint64 free = uint64(block.timestamp + RELEASE_SECONDS);
+        // INVARIANT: only the holder's tag stands here. Otherwise the next report of the old holder makes no new lease.
+        delete d.attestation.tag;
+        uint32 free = uint32(block.timestamp + RELEASE_SECONDS);
         if (d.attestation.until > free) d.attestation.until = free;
         emit LeaseEnded(worker, device);
     }
@@ -342,6 +376,13 @@ contract Provisioning is Products {
     /// @dev A worker's entry remains after another worker takes its device.
     function _isHolder(address worker, DeviceId device) private view returns (bool) {
         return DeviceId.unwrap(device) != 0 && _devices[device].holder.worker == worker;
+    }
+
+    /// @dev The part of a worker's address that an attestation has room for.
+    // SAFETY: an address with the tag of another worker, or with tag zero, takes some 2^96 tries. Two workers of one
+    // owner can be made alike (2^48 tries). Either then renews the holder's lease, and only the holder is eligible.
+    function _tagOf(address worker) private pure returns (uint96) {
+        return uint96(uint160(worker));
     }
 
     function _leaseEnd(Attestation memory attestation) private pure returns (uint64) {

@@ -110,7 +110,7 @@ struct SignedPayload {
 /// @param manufacturer The endorsing manufacturer: `keccak256(abi.encode(x, y))` of its key.
 /// @param model As endorsed.
 /// @param firmware As endorsed.
-/// @param notAfter As endorsed, unix time.
+/// @param notAfter As endorsed, unix time; at most 2^32 - 1.
 /// @param seq The counter of the device's last report; for a platform, its certificate.
 /// @param gridBlock The block of the last report's nonce.
 /// @param reportUntil Unix time up to which the last report holds.
@@ -188,7 +188,6 @@ interface IProvisioning {
         bytes32 indexed workload,
         PlatformStatus status,
         bool isOverdue,
-        uint64 gridBlock,
         uint64 until,
         bytes32 body
     );

@@ -44,6 +44,8 @@ const KINDS = {
   cashes: needed("warn"),
   /** A worker plays the games about its exams. */
   examGames: needed("error"),
+  /** No GPU was found to compute wrongly: afterwards the CPU computes everything. */
+  device: { level: "error", repeatMs: 60 * MINUTE, isNeeded: false },
   /** A worker's dongle answers, and can renew the attestation. */
   renewal: { level: "warn", repeatMs: 60 * MINUTE, isNeeded: false },
   /** A worker sits exams. */

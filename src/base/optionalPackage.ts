@@ -27,22 +27,46 @@ export function withPackagesSync<T>(names: readonly string[], purpose: string, l
   }
 }
 
+/**
+ * Checks all packages of a command at once, before the command begins.
+ * @param names Packages, as in package.json's `peerDependencies` or of any other name.
+ * @param purpose The feature that needs the packages, for the message.
+ * @throws MissingPackageError that names all missing packages and one command that installs them
+ */
+export function requirePackages(names: readonly string[], purpose: string): void {
+  const absent = names.filter((name) => !isInstalled(name));
+  if (absent.length > 0) throw missingError(absent, purpose);
+}
+
 /** @returns undefined if the cause is another */
 function missing(cause: unknown, names: readonly string[], purpose: string): MissingPackageError | undefined {
   const { code, message = "" } = cause as { code?: string; message?: string };
   if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return undefined;
   const name = names.find((known) => new RegExp(`^Cannot find (package|module) '${known}['/]`).test(message));
   if (name === undefined) return undefined;
-  const wanted = names.map((known) => `${known}@${versionOf(known)}`).join(" ");
-  // The package's own script would download gigabytes for GPUs, and an install without a network would fail.
-  const install = names.includes("onnxruntime-node") ? "npm install --ignore-scripts" : "npm install";
-  return new MissingPackageError(`${purpose} needs the package ${name}: ${install} ${wanted}`, { cause });
+  return missingError([name, ...names.filter((other) => other !== name && !isInstalled(other))], purpose, { cause });
 }
 
-/** The version that Refute is tested with. */
-function versionOf(name: string): string {
+function missingError(names: readonly string[], purpose: string, options?: ErrorOptions): MissingPackageError {
+  // The package's own script would download gigabytes for GPUs, and an install without a network would fail.
+  const install = names.includes("onnxruntime-node") ? "npm install --ignore-scripts" : "npm install";
+  const what = names.length === 1 ? `the package ${names[0]}` : `the packages ${names.join(", ")}`;
+  return new MissingPackageError(`${purpose} needs ${what}: ${install} ${names.map(withVersion).join(" ")}`, options);
+}
+
+function isInstalled(name: string): boolean {
+  try {
+    return findPackageJSON(name, import.meta.url) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** A package with the version in Refute's tests. */
+function withVersion(name: string): string {
   const own = createRequire(import.meta.url)(findPackageJSON(import.meta.url)!) as {
     peerDependencies: Record<string, string>;
   };
-  return own.peerDependencies[name] ?? "latest";
+  const version = own.peerDependencies[name];
+  return version === undefined ? name : `${name}@${version.replace("^", "")}`;
 }

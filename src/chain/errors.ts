@@ -66,6 +66,24 @@ const TOO_EARLY = new Set(["WindowOpen", "ClockRunning", "TimeNotUp", "ClaimNotF
 export const isTooEarly = (error: unknown): boolean =>
   error instanceof ContractRevertError && TOO_EARLY.has(error.errorName);
 
+/** Errors of contracts that say: there already. */
+const DONE = new Set(["AlreadyDelivered", "AlreadyPaid", "ClaimExists", "GameExists", "NothingEarned"]);
+
+/** Calls that end a job's status: the job has any other status afterwards. After other calls the number is higher. */
+const ENDING = new Set(["expire", "expireOnTerms", "openSeal", "breakSeal"]);
+
+/**
+ * Whether a contract refuses a call because the call's effect is there already: an earlier transaction, which seemed
+ * lost, was mined after all, or somebody else was faster.
+ */
+export function isDone(error: unknown): boolean {
+  if (!(error instanceof ContractRevertError)) return false;
+  const { functionName, errorName, args } = error;
+  if (DONE.has(errorName)) return true;
+  if (errorName !== "WrongClaimStatus" && errorName !== "WrongJobStatus") return false;
+  return ENDING.has(functionName) || Number(args[1]) > Number(args[2]);
+}
+
 /** A transaction that had no effect: what it does may be tried again. */
 abstract class TransactionError extends RefuteError {
   override readonly retryable = true;

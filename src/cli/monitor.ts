@@ -65,9 +65,11 @@ export class Monitor {
   readonly #execution: Histogram;
   readonly #lastGood: Gauge;
   readonly #info: Gauge<"role" | "version" | "chain" | "market">;
+  readonly #device: Gauge<"name">;
   readonly #figures = new Map<string, Gauge>();
   readonly #reasons = new Set<string>();
   readonly #server = new HttpServer((url, response) => this.#answer(url, response));
+  #deviceName: string | undefined;
   #lastRoundAt: number;
   #hasRounds = false;
 
@@ -82,6 +84,12 @@ export class Monitor {
       name: "refute_info",
       help: "Which role this is, of which version, on which market",
       labelNames: ["role", "version", "chain", "market"],
+      registers,
+    });
+    this.#device = new Gauge({
+      name: "refute_device",
+      help: "1 for the device that computes now, 0 for a GPU that was stopped",
+      labelNames: ["name"],
       registers,
     });
     this.#rounds = new Counter({ name: "refute_rounds_total", help: "Rounds", labelNames: ["outcome"], registers });
@@ -145,6 +153,13 @@ export class Monitor {
   /** Shows role, version, chain and market as labels of a metric with the value 1. */
   about(labels: { role: string; version: string; chain: string; market: string }): void {
     this.#info.set(labels, 1);
+  }
+
+  /** Shows where executions are computed from now on: a GPU's name, or `cpu`. */
+  onDevice(name: string): void {
+    if (this.#deviceName !== undefined) this.#device.set({ name: this.#deviceName }, 0);
+    this.#deviceName = name;
+    this.#device.set({ name }, 1);
   }
 
   readonly onRound = (outcome: "done" | "failed"): void => {

@@ -16,7 +16,7 @@ export function inputFlags({ decoder }: ModelSpec, { inputs, program }: Compiled
   if (decoder !== undefined) return ["--prompt", "1,2,3", "--tokens", "8"];
   return inputs.flatMap(({ name }, k) => {
     const kind = program.inputs[k]!.source?.kind;
-    return kind === "index" || kind === "carried" ? [] : ["--input", `${name}=${fileNameFor(name)}.npy`];
+    return kind === "index" || kind === "carried" ? [] : ["--input", `${name}=${fileNameFor(name)}.json`];
   });
 }
 

@@ -10,9 +10,11 @@ import { Health } from "../base/health.ts";
 import { STORED_BYTES } from "../runs/storedRuns.ts";
 import type { RoleOptions } from "../parties/role/role.ts";
 import { selfTestExecutor } from "../executor/selfTest.ts";
+import { requirePackages } from "../base/optionalPackage.ts";
 import { requireTriedPlatform, thisPlatform } from "../base/platform.ts";
 import { accountSettings, CACHE_FOLDER, sessionFrom } from "./chainSettings.ts";
 import { SharedRuns } from "../runs/fleet/sharedRuns.ts";
+import { deviceSettings, openDevice } from "./deviceSettings.ts";
 import { fleetSettings, openExecutionQueue, openStore, snapshotSecret } from "./fleetSettings.ts";
 import { loadAccount } from "./keys.ts";
 import { createLogger, type Logger } from "../base/log.ts";
@@ -64,6 +66,7 @@ export const playerSettings = {
   monitorPort: optional<number>("port", "serve /healthz, /readyz and /metrics on 127.0.0.1", port, "none"),
   logLevel: defaulted("level", "trace, debug, info, warn or error", logLevel, "info"),
   untriedPlatform: toggle("run where nobody has tried Refute, at your own risk"),
+  ...deviceSettings,
   ...fleetSettings,
 };
 
@@ -73,6 +76,14 @@ type PlayerSettings = SettingValues<typeof playerSettings>;
 const CACHE_WAIT_MS = 1_000;
 
 const UNUSED_KEY = "the key in REFUTE_PRIVATE_KEY is not used, because";
+
+/** The command of each role, and the role's further packages. */
+const ROLES = {
+  worker: { words: "worker", packages: [] },
+  watcher: { words: "watcher", packages: [] },
+  serve: { words: "tickets serve", packages: ["tiny-secp256k1"] },
+  gateway: { words: "text gateway", packages: ["tiny-secp256k1", "@huggingface/jinja"] },
+} as const;
 
 /** How long a role waits at its start for an answer: a node and a role of one machine start together. */
 const START_WAIT_MS = 5 * 60_000;
@@ -89,7 +100,7 @@ const SHARE_WAIT_MS = 10_000;
  * @param role The role's name, for the metrics.
  */
 export async function play(
-  role: "worker" | "watcher" | "serve" | "gateway",
+  role: keyof typeof ROLES,
   settings: PlayerSettings,
   { mode }: Output,
   run: (options: RoleOptions<CountedEvent>, atStart: AtStart) => Promise<void>,
@@ -97,6 +108,9 @@ export async function play(
   const log = createLogger(mode.quiet ? "error" : settings.logLevel);
   if (!settings.untriedPlatform)
     requireTriedPlatform(thisPlatform(), "try it at your own risk with --untried-platform");
+  const fleet = settings.queue === undefined ? [] : ["bullmq", "ioredis"];
+  const { words, packages } = ROLES[role];
+  requirePackages(["onnxruntime-node", ...fleet, ...packages], `refute ${words}`);
   const specs = readModels(settings.models);
   for (const { path } of specs) requireFile(path);
   // Before the self test, which takes seconds: a wrong password is known at once.
@@ -144,6 +158,7 @@ async function playUntil(
     monitor.tick();
   }, TICK_MS).unref();
   const { onRound, onEvent, meter } = monitor;
+  let device: Awaited<ReturnType<typeof openDevice>> | undefined;
   let queue: ExecutionQueue | undefined;
   let sharedRuns: SharedRuns | undefined;
   try {
@@ -151,7 +166,8 @@ async function playUntil(
     if (settings.monitorPort !== undefined)
       log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
     const secret = snapshotSecret(settings.snapshotKey, settings.store);
-    queue = await openExecutionQueue(settings, executors.execute, { health, meter, log });
+    device = await openDevice(settings, executors.execute, { health, monitor, log });
+    queue = await openExecutionQueue(settings, device.execute, { health, meter, log });
     const patience = { signal, intervalMs, maxMs: START_WAIT_MS, onOutage: outageLog(log) };
     const atStart: AtStart = (action) => throughOutages(action, patience);
     const session = await atStart(() => sessionFrom(settings, monitor.onRpcFailure, account));
@@ -176,6 +192,7 @@ async function playUntil(
     ended.abort();
     await close();
     await queue?.close();
+    await device?.close();
     await executors.close();
   }
 }

@@ -27,6 +27,8 @@ export type Execute = {
   readonly lookup?: Lookup | undefined;
   /** A guess for the items in the only run to execute. */
   readonly guess?: Guess | undefined;
+  /** Names where it computes now. Another name later means: the device named before was found wrong. */
+  readonly device?: (() => string) | undefined;
 };
 
 /** Tokens are looked up at every chance, or while blocks with looked-up tokens pay. */
@@ -87,10 +89,20 @@ type Around = <T>(action: (order?: ExecutionOrder) => Promise<T>, order?: Execut
 
 /** The same way to execute, with something around each execution. */
 export function around(execute: Execute, act: Around): Execute {
-  const { stretch, block, lookup, guess } = execute;
+  const { stretch, block, lookup, guess, device } = execute;
   const one: Execute = (model, inputs, keep, trees, order) =>
     act((own) => execute(model, inputs, keep, trees, own), order);
   const many: ExecuteStretch | undefined = stretch && ((asked, order) => act((own) => stretch(asked, own), order));
   const together: ExecuteBlock | undefined = block && ((asked, order) => act((own) => block(asked, own), order));
-  return Object.assign(one, { stretch: many, block: together, lookup, guess });
+  return Object.assign(one, { stretch: many, block: together, lookup, guess, device });
+}
+
+/**
+ * Does something that takes several executions. If a device is found wrong meanwhile, everything is done again: no
+ * result keeps an item from such a device.
+ */
+export async function onOneDevice<T>({ device }: Pick<Execute, "device">, action: () => Promise<T>): Promise<T> {
+  const before = device?.();
+  const result = await action();
+  return device?.() === before ? result : onOneDevice({ device }, action);
 }

@@ -13,6 +13,7 @@ import { executeStretches, type Done, type Start, type Told } from "./stretches.
 import { Blocks, ownGuess } from "./blocks.ts";
 import {
   around,
+  onOneDevice,
   type Execute,
   type ExecutionOrder,
   type ExecutedItem,
@@ -137,10 +138,10 @@ async function executeInStretches(
 }
 
 /** Executes a stretch here, item after item. */
-export async function executeStretch(
-  { program, inputs, steps, text }: Stretch,
-  execute: Execute,
-): Promise<StretchResult> {
+export const executeStretch = (stretch: Stretch, execute: Execute): Promise<StretchResult> =>
+  onOneDevice(execute, () => stretchOnce(stretch, execute));
+
+async function stretchOnce({ program, inputs, steps, text }: Stretch, execute: Execute): Promise<StretchResult> {
   const guess = text && tokensGuess(program.model, inputs, text);
   const roots = new RootsOfItems(program.model.program, inputs.length.items);
   const { trace } = await executeInOrder({ program, inputs, roots }, execute, { ...NO_OBSERVER, guess });

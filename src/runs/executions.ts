@@ -18,7 +18,7 @@ import type { ProgramLibrary } from "./programLibrary.ts";
 import { MissingItemsError, outputAt, RunExecution } from "../dispute/run/runExecution.ts";
 import { readRunRoots } from "../dispute/run/runRoots.ts";
 import { StoredRuns } from "./storedRuns.ts";
-import type { AskOutput, Execute } from "./execute.ts";
+import { onOneDevice, type AskOutput, type Execute } from "./execute.ts";
 
 /** Bytes of executions that are kept by default: 512 MiB. */
 export const KEPT_BYTES = 2 ** 29;
@@ -77,6 +77,8 @@ export class Executions {
   /** Called with each item of a job that carries state, at the item's first execution. */
   onItem: ((job: JobRecord, ...of: Parameters<ItemListener>) => void) | undefined;
   readonly #held: HeldInputs | undefined;
+  /** Where the kept executions were computed. */
+  #device: string | undefined;
 
   /**
    * @param budget Bytes of kept executions, in addition to executions in use. The latest execution is kept at any
@@ -93,6 +95,7 @@ export class Executions {
     [this.#budget, this.stored, this.#held] = [budget, stored, held];
     this.#programs = programs;
     this.#execute = execute;
+    this.#device = execute.device?.();
   }
 
   /** Bytes of the executions that are kept. */
@@ -235,6 +238,7 @@ export class Executions {
   }
 
   #find(job: JobRecord, isForOthers = false, ask?: AskOutput): Kept | undefined {
+    this.#leaveDevice();
     const known = this.#kept.get(job.id);
     if (known !== undefined) {
       if (isForOthers) return known;
@@ -330,7 +334,23 @@ export class Executions {
   }
 
   /** Returns a job's execution, or the kept parts of an execution without its items. */
-  async #run(record: JobRecord, inputs: RunInputs, ask?: AskOutput): Promise<RunExecution> {
+  #run(record: JobRecord, inputs: RunInputs, ask?: AskOutput): Promise<RunExecution> {
+    return onOneDevice(this.#execute, () => {
+      this.#leaveDevice();
+      return this.#runOnce(record, inputs, ask);
+    });
+  }
+
+  /** Drops all results of a device that was found wrong. Executions that still run begin anew by themselves. */
+  #leaveDevice(): void {
+    const device = this.#execute.device?.();
+    if (device === this.#device) return;
+    this.#device = device;
+    for (const [id, { done }] of this.#kept) if (done !== undefined) this.#kept.delete(id);
+    this.stored.forget(new Map());
+  }
+
+  async #runOnce(record: JobRecord, inputs: RunInputs, ask?: AskOutput): Promise<RunExecution> {
     const { programRoot } = record.job;
     const program = await this.#programs.load(programRoot);
     if (program === undefined) throw new ProgramUnavailableError(`program ${programRoot} is not known any more`);

@@ -215,7 +215,7 @@ describe("refute check, run and conform", function () {
 
   it("check_endsWithACommandToPaste", async () => {
     const served = await refute(["check", mlp]);
-    expect(served.output.trimEnd().split("\n").at(-1)).to.equal(`next: refute run ${mlp} --input x=x.npy`);
+    expect(served.output.trimEnd().split("\n").at(-1)).to.equal(`next: refute run ${mlp} --input x=x.json`);
     const open = file(
       "open.onnx",
       buildModel({

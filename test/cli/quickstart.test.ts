@@ -14,7 +14,7 @@ describe("docs/quickstart.md", () => {
   after(() => rmSync(folder, { recursive: true }));
 
   it("commandsThatNeedNoChain_doWhatThePageSays", async () => {
-    copyFileSync("examples/iris/model/iris.onnx", join(folder, "model.onnx"));
+    copyFileSync("examples/model.onnx", join(folder, "model.onnx"));
     const [, input] = /^ {4}echo '(.+)' > x\.json$/m.exec(PAGE)!;
     writeFileSync(join(folder, "x.json"), input!);
     const commands = [...PAGE.matchAll(/^ {4}npx refute-ml (.+)$/gm)].map(([, line]) => line!.split(" "));
@@ -22,7 +22,7 @@ describe("docs/quickstart.md", () => {
     expect(here.map(([name]) => name)).to.deep.equal(["check", "run"]);
     for (const args of here) {
       const paths = args.map((arg) => arg.replace(/[\w.]+\.(?:onnx|json)$/, (file) => join(folder, file)));
-      const { status, output } = await refute(paths.map((arg) => arg.replace(/^x=/, "features=")));
+      const { status, output } = await refute(paths);
       expect(status, output).to.equal(0);
     }
   });

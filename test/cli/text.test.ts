@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { parseAbi } from "viem";
 import { LIBRARIES } from "../../src/parties/gateway/textModel.ts";
 import type { Receipt } from "../../src/parties/gateway/receipt.ts";
 import { lyingEvery, startGateway, textKit, TOKENIZER, type TextKit } from "../../testkit/players/gatewayPlayers.ts";
@@ -91,6 +92,39 @@ describe("refute text", function () {
     await world.players.chain.advance(901);
     const late = await refute(["text", "receipt", "refute", lie.path, ...about], env);
     expect(late.output).to.contain("refutableUntil is over");
+  });
+
+  it("claimOfAReceipt_isValidatedForAnAgent_onceItIsFinal", async () => {
+    await world.setClock();
+    const { path, json, serving } = await bought("validated.json");
+    const { chain } = world.players;
+    const { session } = await world.open(env.REFUTE_PRIVATE_KEY as `0x${string}`);
+    const identities = await chain.deploy("AgentIdentities", []);
+    const registry = await chain.deploy("AgentValidations", [identities]);
+    const folder = ["--folder", world.folder, "--confirmations", "1", "--json"];
+    const deployed = await refute(["deploy", "validator", "--registry", registry, ...folder], env);
+    expect(deployed.status, deployed.output).to.equal(0);
+    const { validator } = JSON.parse(deployed.stdout) as { validator: string };
+    const abi = parseAbi(["function register()", "function setWallet(uint256,address)"]);
+    const at = { address: identities, abi };
+    await session.sender.send({ ...at, functionName: "register", args: [] });
+    const validate = (...more: string[]) =>
+      refute(["text", "validate", path, ...about, "--agent", "0", "--validator", validator, "--json", ...more], env);
+    const none = await validate("--block", "1");
+    expect([none.status, none.output.includes("has 1 blocks")]).to.deep.equal([2, true]);
+    const early = await validate();
+    expect(early.output, early.output).to.contain("asked as 0x").and.contain("can be disputed until");
+    await chain.advance(4_000);
+    const stranger = await validate();
+    expect(stranger.output).to.contain("NotOfAgent");
+    await session.sender.send({ ...at, functionName: "setWallet", args: [0n, serving.at.account.address] });
+    for (let k = 0; k < 2; k++) {
+      const done = await validate();
+      expect(done.status, done.output).to.equal(0);
+      const tag = `refute:worker:${kit.model.program.model.programRoot}`;
+      expect(JSON.parse(done.stdout)).to.include({ id: json.receipt.id, block: 0, response: 100, tag });
+    }
+    await serving.stop();
   });
 
   /** Gives the account of the command line a bond. */

@@ -34,7 +34,7 @@ const ELSEWHERE: [RegExp, string][] = [
   [/^deploy --/, "a whole network, in the order of its page: test/docs/deploying.test.ts"],
   [/^(tickets ask|job dispatch|panel|job reclaim|tdx|device attest --tdx|model calibrate decoder\.onnx) /, WITH_OTHERS],
   [/ (--blobs|--reference https:)/, WITH_OTHERS],
-  [/^text (gateway|receipt) /, "a gateway, its workers and its texts: test/cli/text.test.ts"],
+  [/^(text (gateway|receipt|validate)|deploy validator) /, "a gateway, its texts, registries: test/cli/text.test.ts"],
   [/^account unstake$/, "days after the first call: test/cli/account.test.ts"],
 ];
 

@@ -3,6 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { brotliDecompressSync } from "node:zlib";
+import { contractArtifact, SOURCES } from "../../src/chain/market/artifacts.ts";
 import { ALLOWED, licenceTexts } from "../../tools/package/licences.mjs";
 import { itAtLength, itInTime } from "../../testkit/atLength.ts";
 import { builtCommandLine } from "../../testkit/processes/commandLine.ts";
@@ -34,11 +36,30 @@ describe("the package", function () {
     expect(contentProblems(packed.files)).to.deep.equal([]);
     expect(packed.unpackedSize).to.be.below(5e6);
     expect(paths()).to.include("contracts/consumer/ResultConsumer.sol");
-    expect(paths()).to.include("artifacts/contracts/market/JobMarket.sol/JobMarket.json");
     expect(paths()).to.include.members([
       "operations/systemd/refute-worker.service",
       "operations/prometheus/refute.rules.yml",
     ]);
+  });
+
+  itInTime("everyDeployedContract_isInTheOneFile_asHardhatCompiledIt", () => {
+    const contracts = JSON.parse(brotliDecompressSync(readFileSync("dist/contracts.br")).toString()) as object;
+    expect(paths()).to.include("dist/contracts.br");
+    expect(contracts).to.include.all.keys(Object.keys(SOURCES));
+    const { abi, bytecode } = contractArtifact("JobMarket");
+    expect(contracts).to.have.property("JobMarket").that.deep.includes({ abi, bytecode });
+  });
+
+  itInTime("everyLinkOfItsPages_leadsToAFileInIt", () => {
+    const links = paths()
+      .filter((path) => path.endsWith(".md"))
+      .flatMap((page) =>
+        [...readFileSync(page, "utf8").matchAll(/\]\(([^)\s#]+)[^)]*\)/g)].map(([, to]) => join(dirname(page), to!)),
+      )
+      .filter((to) => !/^(.*\/)?https?:/.test(to));
+    expect(links).to.have.length.above(100);
+    expect(links.filter((to) => !paths().includes(to))).to.deep.equal([]);
+    expect(paths()).to.include.members(["docs/quickstart.md", "examples/model.onnx"]);
   });
 
   itInTime("everyContractsSource_comesWithWhatItImports", () => {

@@ -46,8 +46,8 @@ const known = new Map<CompiledModel, Uint8Array[]>();
 function counted(
   subject: GameProgram,
   budget?: number,
-): { executions: Executions; count: () => number; fail: (times: number) => void } {
-  let [count, failures] = [0, 0];
+): { executions: Executions; count: () => number; fail: (times: number) => void; leaveGpu: () => void } {
+  let [count, failures, device] = [0, 0, "a GPU"];
   let last: Promise<unknown> = Promise.resolve();
   const execute: Execute = (model, inputs, keep) => {
     const done = last.then(async () => {
@@ -64,8 +64,10 @@ function counted(
     last = done.catch(() => undefined);
     return done;
   };
-  const executions = new Executions(ProgramLibrary.of([subject]), execute, budget);
-  return { executions, count: () => count, fail: (times) => void (failures = times) };
+  const onDevice = Object.assign(execute, { device: () => device });
+  const executions = new Executions(ProgramLibrary.of([subject]), onDevice, budget);
+  const leaveGpu = (): void => void (device = "cpu");
+  return { executions, count: () => count, fail: (times) => void (failures = times), leaveGpu };
 }
 
 /** Ranges of several steps, whose tensors have many chunks. */
@@ -220,5 +222,20 @@ describe("Executions", () => {
     const ask = () => executions.use(job, (run) => run.item(0).trace.tensor(lost[0]!));
     expect((await rejection(ask())).message).to.equal("out of memory");
     expect((await ask())!.length).to.be.above(0);
+  });
+
+  it("resultsOfADevice_thatIsFoundWrong_areDropped_alsoThoseUnderWay", async () => {
+    const { executions, count, leaveGpu } = counted(subject);
+    const first = await executions.of(job);
+    expect(await executions.of(job)).to.equal(first);
+    leaveGpu();
+    expect(await executions.of(job)).not.to.equal(first);
+    expect(count()).to.equal(2);
+    const underWay = counted(subject);
+    const asked = underWay.executions.of(job);
+    underWay.leaveGpu();
+    await asked;
+    await underWay.executions.of(job);
+    expect(underWay.count()).to.equal(2);
   });
 });

@@ -7,6 +7,7 @@ import { describeProgram } from "../../src/parties/requester/describeProgram.ts"
 import { mlpProgram } from "../../testkit/models/mlp.ts";
 import { formulaOf } from "../../web/explorer/formula.ts";
 import { movesOf } from "../../web/explorer/moves.ts";
+import { chainText, placeOf } from "../../web/explorer/chains.ts";
 import { claimPhase, gamePhase, jobPhase } from "../../web/explorer/phases.ts";
 import { atStake, searchJobs } from "../../web/explorer/search.ts";
 import { mayClaim } from "../../web/explorer/standing.ts";
@@ -56,6 +57,15 @@ describe("web: what became of a dispute", () => {
       .and.include("computed 0x2");
   });
 
+  it("ofARun_theItemIsNamed", () => {
+    const [move] = game().moves;
+    const moves = [Level.run, Level.tensor].map((level) => ({ ...move!, state: { ...move!.state, level, item: 13 } }));
+    const proved = { step: 0, element: 200n, claimed: 1n, exact: 2n };
+    expect(verdictOf(game({ ...closed(Outcome.challengerWon), proved, moves }), claimOf(), 0n, money)).to.include(
+      "for number 200 of step 0 of item 13; the chain computed",
+    );
+  });
+
   it("everyOtherEnd_hasItsSentence", () => {
     const texts = [Outcome.challengerWon, Outcome.workerWon, Outcome.settled].map((outcome) =>
       verdictOf(game(closed(outcome)), claimOf(), 0n, money),
@@ -77,6 +87,15 @@ describe("web: what became of a dispute", () => {
     const state = { level: Level.tensor, turn: Side.worker, index: 0, depth: 0, width: 1, step: 3 };
     const moves = [{ move: Move.pick, state, data: "0x", transactionHash: HASH }] as unknown as GameRecord["moves"];
     expect(movesOf(game({ moves }))[0]!.text).to.equal("disputes the tensor of step 3, 1 chunk");
+  });
+});
+
+describe("web: places of a chain", () => {
+  it("areLinked_whereASiteIsKnown", () => {
+    expect(placeOf(1, "tx", "0x12")).to.equal("https://etherscan.io/tx/0x12");
+    expect(placeOf(31_337, "address", "0x12")).to.equal(undefined);
+    expect(chainText(8_453)).to.equal("Base (8453)");
+    expect(chainText(31_337)).to.equal("31337");
   });
 });
 

@@ -57,6 +57,7 @@ export const SOLIDITY: readonly string[] = [
   "contracts/extras/tickets",
   "contracts/consumer",
   "contracts/extras/panel",
+  "contracts/extras/validator",
   "contracts/examples",
   "contracts/test",
 ];

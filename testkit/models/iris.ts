@@ -12,14 +12,17 @@ const WEIGHTS = [
 /** The intercepts for setosa, versicolor, virginica. */
 const INTERCEPTS = [9.85, 2.24, -12.09];
 
-/** The model of `examples/iris`: a multinomial logistic regression on Fisher's iris data, rounded to three decimals. */
-export const irisBytes = (): Uint8Array =>
+/**
+ * The model of `examples/iris`: a multinomial logistic regression on Fisher's iris data, rounded to three decimals. The
+ * same model is `examples/model.onnx`, with the short names of the pages.
+ */
+export const irisBytes = (input = "features", output = "probabilities"): Uint8Array =>
   buildModel({
-    inputs: [{ name: "features", dtype: DType.float32, shape: [1, 4] }],
-    outputs: [{ name: "probabilities", dtype: DType.float32, shape: [1, 3] }],
+    inputs: [{ name: input, dtype: DType.float32, shape: [1, 4] }],
+    outputs: [{ name: output, dtype: DType.float32, shape: [1, 3] }],
     initializers: { weights: floatTensor(WEIGHTS.flat(), [4, 3]), intercepts: floatTensor(INTERCEPTS, [3]) },
     nodes: [
-      { op: "Gemm", inputs: ["features", "weights", "intercepts"], outputs: ["scores"] },
-      { op: "Softmax", inputs: ["scores"], outputs: ["probabilities"], attributes: { axis: -1 } },
+      { op: "Gemm", inputs: [input, "weights", "intercepts"], outputs: ["scores"] },
+      { op: "Softmax", inputs: ["scores"], outputs: [output], attributes: { axis: -1 } },
     ],
   });

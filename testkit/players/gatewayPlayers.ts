@@ -64,6 +64,7 @@ type GatewayChanges = Partial<Pick<SellersOptions, "share" | "secret" | "publish
   Partial<Pick<ServerOptions, "maxBodyBytes" | "stallMs">> & {
     keys?: string;
     block?: number;
+    eager?: boolean;
     path?: string;
     payerPath?: string;
   };
@@ -96,6 +97,7 @@ export async function startGateway(
     payerPath = world.path(),
     maxBodyBytes = 2 ** 20,
     stallMs,
+    eager = false,
     ...more
   } = changes;
   const payer = await PayerLedger.open(payerPath);
@@ -110,7 +112,7 @@ export async function startGateway(
   });
   const offers = new Map<string, Offer>([[model.name, { model, sellers }]]);
   // Templates print the date: texts of two requests are of one day.
-  const gateway = new Gateway({ at, ledger, offers, limits, block, log, clock: () => 1_700_000_000 });
+  const gateway = new Gateway({ at, ledger, offers, limits, block, log, eager, clock: () => 1_700_000_000 });
   const options = { gateway, keys: new ApiKeys(keys), log, maxBodyBytes, ...(stallMs !== undefined && { stallMs }) };
   const server = await serveGateway(options, 0);
   return {

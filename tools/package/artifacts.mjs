@@ -1,18 +1,32 @@
-// Artifacts without white space, so that the package is small.
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+// The compiled contracts in one file, so that the package is small.
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { brotliCompressSync, constants } from "node:zlib";
 
-/**
- * Writes those artifacts of contracts that the package has without white space. They say the same, to Hardhat too.
- * @param files What the package has, as package.json says it. Contracts that were not built are left out.
- */
-export function compactArtifacts(files) {
-  for (const file of files.filter((name) => name.startsWith("artifacts/") && existsSync(name))) {
-    const text = readFileSync(file, "utf8");
-    const compact = JSON.stringify(JSON.parse(text));
-    if (compact === text) continue;
-    // Whoever reads it meanwhile reads the old one or the new one.
-    const fresh = `${file}-${process.pid}`;
-    writeFileSync(fresh, compact);
-    renameSync(fresh, file);
-  }
+const FOLDER = "artifacts/contracts";
+/** The folders of the contracts that a release deploys. */
+const DEPLOYED = ["attestation", "examples", "extras", "game", "market", "vault", "verifier"];
+
+/** The files that Hardhat wrote for these folders; none before the first build. */
+export const artifactFiles = () =>
+  DEPLOYED.map((name) => `${FOLDER}/${name}`)
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true })
+        .filter((name) => name.endsWith(".json"))
+        .map((name) => `${folder}/${name.replaceAll("\\", "/")}`),
+    )
+    .sort();
+
+/** Writes the contracts with code as compressed JSON: artifacts by the names of the contracts. */
+export function packContracts(path) {
+  const artifacts = artifactFiles()
+    .map((file) => JSON.parse(readFileSync(file, "utf8")))
+    .filter(({ bytecode }) => bytecode !== undefined && bytecode !== "0x")
+    .map((artifact) => [artifact.contractName, artifact]);
+  // The build's own file is not in the package.
+  const packed = JSON.stringify(Object.fromEntries(artifacts), (key, value) =>
+    key === "buildInfoId" ? undefined : value,
+  );
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 };
+  writeFileSync(path, brotliCompressSync(packed, { params }));
 }

@@ -24,6 +24,8 @@ const FILES = {
   examClaimsAbi: "interfaces/IExamClaims",
   ticketsAbi: "interfaces/ITickets",
   panelAbi: "interfaces/IPanel",
+  refuteValidatorAbi: "interfaces/IRefuteValidator",
+  agentValidationsAbi: "interfaces/IAgentValidations",
   stepVerifierAbi: "interfaces/IStepVerifier",
   textDirectionDappAbi: "examples/TextDirectionDapp",
   wrappedEtherAbi: "examples/WrappedEther",

@@ -8,6 +8,7 @@ export function Article({ name, section }: { name: string; section: string | und
   const article = useRef<HTMLElement>(null);
   useEffect(() => {
     if (html === undefined) return;
+    for (const table of article.current?.querySelectorAll("table") ?? []) nameCells(table);
     // Whoever goes on by keys goes on from here, not from the contents.
     article.current?.focus({ preventScroll: true });
     if (section === undefined) return scrollTo(0, 0);
@@ -25,4 +26,18 @@ export function Article({ name, section }: { name: string; section: string | und
       dangerouslySetInnerHTML={{ __html: html.value }}
     />
   );
+}
+
+/** On a narrow screen each row is a card, as in `Table`: cells get their column's title, and roles stay. */
+function nameCells(table: HTMLTableElement): void {
+  const [head] = table.rows;
+  const titles = [...(head?.cells ?? [])].map(({ textContent }) => textContent);
+  table.setAttribute("role", "table");
+  for (const row of table.rows) {
+    row.setAttribute("role", "row");
+    [...row.cells].forEach((cell, k) => {
+      cell.setAttribute("role", row === head ? "columnheader" : "cell");
+      if (row !== head) cell.dataset["title"] = titles[k] ?? "";
+    });
+  }
 }

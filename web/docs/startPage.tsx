@@ -4,20 +4,25 @@ import { chapters, isPath, type Chapter } from "./outline.ts";
 
 /** Where somebody starts who does not know what to look for. */
 export function StartPage() {
+  const all = chapters(PAGES);
   return (
     <div class="stack">
       <h1>Documentation</h1>
+      {all.slice(0, 1).map((chapter) => (
+        <section key={chapter.title} class="stack-tight">
+          <ChapterLinks chapter={chapter} />
+        </section>
+      ))}
       <div class="columns">
-        {chapters(PAGES)
-          .filter(isPath)
-          .map((chapter) => (
-            <section key={chapter.title} class="card stack-tight">
-              <ChapterLinks chapter={chapter} isOrdered />
-            </section>
-          ))}
+        {all.filter(isPath).map((chapter) => (
+          <section key={chapter.title} class="card stack-tight">
+            <ChapterLinks chapter={chapter} isOrdered />
+          </section>
+        ))}
       </div>
       <div class="columns">
-        {chapters(PAGES)
+        {all
+          .slice(1)
           .filter((chapter) => !isPath(chapter))
           .map((chapter) => (
             <section key={chapter.title} class="stack-tight">

@@ -12,6 +12,7 @@ import { DescentView } from "./descentView.tsx";
 import { lastSumOf } from "./lastSum.ts";
 import { LastSumView } from "./lastSumView.tsx";
 import { clocksOf, movesOf } from "./moves.ts";
+import { OnChain } from "./onChain.tsx";
 import { gamePhase } from "./phases.ts";
 import { Phase } from "./phase.tsx";
 import { useCall, useGas } from "./useTransactions.ts";
@@ -80,7 +81,7 @@ export function GameView({ followed, snapshot, claim, game }: Props) {
             <span class="soft">{by}</span>,
             text,
             gas.get(transactionHash)?.toLocaleString("en-US") ?? "…",
-            <Hex value={transactionHash} />,
+            <OnChain chainId={reader.deployment.chainId} kind="tx" value={transactionHash} />,
           ],
         }))}
       />

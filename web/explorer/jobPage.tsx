@@ -9,6 +9,7 @@ import { formOf } from "../../src/chain/market/claimForm.ts";
 import type { Followed } from "./deployment.ts";
 import { DescriptionDrop } from "./descriptionDrop.tsx";
 import { movesOf } from "./moves.ts";
+import { OnChain } from "./onChain.tsx";
 import { useTimes } from "./useTransactions.ts";
 import { programName, tensorsOf, type TensorView } from "./values.ts";
 import { useTitle } from "../ui/useTitle.ts";
@@ -21,6 +22,7 @@ type Props = { route: Route; followed: Followed; snapshot: Snapshot; job: JobRec
 /** One job, its claims and their disputes. */
 export function JobPage({ route, followed, snapshot: { now }, job: record }: Props) {
   const { job, claims } = record;
+  const { chainId } = followed.reader.deployment;
   useTitle(`Job ${short(record.id)}`);
   const hashes = useMemo(() => [record.postedIn], [record]);
   const posted = useTimes(followed.reader, hashes).get(record.postedIn);
@@ -34,7 +36,7 @@ export function JobPage({ route, followed, snapshot: { now }, job: record }: Pro
       </div>
       <Facts
         of={[
-          ["Requester", <Hex value={job.requester} />],
+          ["Requester", <OnChain chainId={chainId} kind="address" value={job.requester} />],
           [
             "Program",
             <a
@@ -45,7 +47,7 @@ export function JobPage({ route, followed, snapshot: { now }, job: record }: Pro
             </a>,
           ],
           ["Posted", posted === undefined ? "…" : `${time(posted)} UTC`],
-          ["Posted in", <Hex value={record.postedIn} />],
+          ["Posted in", <OnChain chainId={chainId} kind="tx" value={record.postedIn} />],
           ["Items", grouped(job.items)],
           ["Claims commit to", formOf(job) === "answer" ? "the outputs" : "everything computed"],
           ["Fee", followed.money(job.fee)],
@@ -116,7 +118,10 @@ function ClaimCard({ route, followed, claim, now }: CardProps) {
             <li key={game.id} class="row">
               <a href={routeHash(["explorer", "game", game.id], route.query)}>Dispute {short(game.id)}</a>
               <Phase of={gamePhase(game)} />
-              <span class="soft small">{counted(movesOf(game).length, "move")}</span>
+              <span class="soft small">
+                {counted(movesOf(game).length, "move")}
+                {game.closed === undefined && " so far"}
+              </span>
             </li>
           ))}
         </ul>

@@ -3,11 +3,12 @@ import { grouped, short, shown, time } from "../format.ts";
 import { routeHash, type Route } from "../route.ts";
 import { Empty } from "../ui/states.tsx";
 import { Facts } from "../ui/facts.tsx";
-import { Hex } from "../ui/hex.tsx";
 import { useTitle } from "../ui/useTitle.ts";
+import { chainText } from "./chains.ts";
 import { Classes } from "./classes.tsx";
 import type { Followed, Target } from "./deployment.ts";
 import { JobTable } from "./jobTable.tsx";
+import { OnChain } from "./onChain.tsx";
 import { Panels } from "./panels.tsx";
 import { Programs } from "./programs.tsx";
 import { atStake } from "./search.ts";
@@ -35,13 +36,13 @@ export function Overview(props: Props) {
       <Facts
         of={[
           ["According to", shown(new URL(target.rpc).host)],
-          ["Market", <Hex value={deployment.market} />],
-          ["Chain", String(deployment.chainId)],
+          ["Market", <OnChain chainId={deployment.chainId} kind="address" value={deployment.market} />],
+          ["Chain", chainText(deployment.chainId)],
           ["Block", `${grouped(blockNumber)}, ${time(now)} UTC`],
           ["Jobs", grouped(history.jobs.size)],
           ["Claims", grouped(history.claims.size)],
           ["Disputes", grouped(history.games.size)],
-          ["Behind claims now", followed.money(atStake(history))],
+          ["At stake now", followed.money(atStake(history))],
         ]}
       />
       <nav class="tabs" aria-label="Parts of the market">

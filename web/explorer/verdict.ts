@@ -1,4 +1,4 @@
-import { Outcome, Side } from "../../src/chain/structs.ts";
+import { Level, Outcome, Side } from "../../src/chain/structs.ts";
 import type { ClaimRecord, GameRecord } from "../../src/chain/market/history.ts";
 import { clock, grouped, short } from "../format.ts";
 import type { LastSum } from "./lastSum.ts";
@@ -26,9 +26,15 @@ export function verdictOf(
   const loss = `It lost ${money(claim.collateral)}.`;
   if (proved === undefined) return `${worker} gave up or let its time pass: the claim is refuted. ${loss}`;
   const [claimed, exact] = [sum?.claimed ?? `0x${proved.claimed.toString(16)}`, sum?.exact ?? hex(proved.exact)];
-  const place = `number ${grouped(proved.element)} of step ${grouped(proved.step)}`;
+  const place = `number ${grouped(proved.element)} of step ${grouped(proved.step)}${itemText(game)}`;
   return `${worker} claimed ${claimed} for ${place}; the chain computed ${exact}. ${loss}`;
 }
+
+/** Which item of a run a dispute is about; nothing of a job that is no run. */
+const itemText = ({ moves }: GameRecord): string =>
+  moves.some(({ state }) => state.level === Level.run || state.level === Level.items)
+    ? ` of item ${grouped(moves.at(-1)!.state.item)}`
+    : "";
 
 const hex = (word: bigint): string => `0x${word.toString(16)}`;
 

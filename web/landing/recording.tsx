@@ -5,7 +5,7 @@ import { framesOf, type Recorded } from "./recorded.ts";
 import RECORDED from "./recorded.json";
 
 /** Milliseconds that a transaction is shown. */
-const PAUSE_MS = 1_300;
+const PAUSE_MS = 900;
 
 const prefersStill = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -32,7 +32,8 @@ export function Recording() {
   return (
     <section class="card stack recording" aria-label="A recorded dispute">
       <p class="soft small">
-        Recorded: a worker changed one number while it computed {model}, which reads whether a line of text is upright.
+        Recorded: a worker changed one number while it computed a model ({model}) that reads whether a line of text is
+        upright. Each bar is the coloured part of the bar above, seen closer.
       </p>
       <div class="recording-rows">
         <DescentView rows={rows} isQuiet />
@@ -44,8 +45,7 @@ export function Recording() {
       <p class={isOver ? "recording-end" : "recording-end unseen"} aria-hidden={!isOver}>
         The worker claimed <span class="wrong">{sum.claimed}</span>. The chain computed{" "}
         {sum.formula === undefined ? "" : `${sum.formula} = `}
-        <strong>{sum.exact}</strong>: one number of the model's operation {step} of {steps} ({operator}). The worker
-        lost {slashed}.
+        <strong>{sum.exact}</strong>: one number of step {step} of {steps} ({operator}). The worker lost {slashed}.
       </p>
       <div class="row">
         <button class="button" type="button" onClick={press}>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { formatUnits } from "viem";
-import { amount, clock, counted, grouped, short, shown } from "../format.ts";
+import { ago, amount, clock, counted, grouped, short, shown } from "../format.ts";
 import { routeHash } from "../route.ts";
 import { Facts } from "../ui/facts.tsx";
 import { Empty, Failure, Loading } from "../ui/states.tsx";
@@ -67,7 +67,7 @@ function useMetrics(url: string | undefined): { text?: string; error?: unknown }
 }
 
 function Source({ url, onText }: { url: string | undefined; onText: (text: string) => void }) {
-  const [given, setGiven] = useState(url ?? "./monitor/9464");
+  const [given, setGiven] = useState(url ?? (import.meta.env.DEV ? "./monitor/9464" : ""));
   const open = (event: Event): void => {
     event.preventDefault();
     onText("");
@@ -76,7 +76,11 @@ function Source({ url, onText }: { url: string | undefined; onText: (text: strin
   return (
     <form class="card stack" onSubmit={open}>
       <label class="field">
-        <span>Metrics (URL). With npm run web, ./monitor/PORT is the monitor at that port of this machine.</span>
+        <span>
+          {import.meta.env.DEV
+            ? "Metrics (URL): ./monitor/PORT is the monitor at that port of this machine"
+            : "Metrics (URL at this site: a monitor answers no page of another one)"}
+        </span>
         <input name="metrics" value={given} required onInput={(event) => setGiven(event.currentTarget.value)} />
       </label>
       <div class="row">
@@ -85,7 +89,15 @@ function Source({ url, onText }: { url: string | undefined; onText: (text: strin
         </button>
         <details>
           <summary>or paste them</summary>
-          <textarea name="pasted" rows={4} onInput={(event) => onText(event.currentTarget.value)} />
+          <p class="soft small">
+            <code>curl http://127.0.0.1:PORT/metrics</code> prints them.
+          </p>
+          <textarea
+            name="pasted"
+            aria-label="Metrics"
+            rows={4}
+            onInput={(event) => onText(event.currentTarget.value)}
+          />
         </details>
       </div>
     </form>
@@ -128,8 +140,8 @@ function View({ view }: { view: OperatorView }) {
           ["Open claims", openClaims === undefined ? undefined : grouped(openClaims)],
           ["Disputes it plays", openGames === undefined ? undefined : grouped(openGames)],
           ["Time for its next move", minClock === undefined ? "not to move" : clock(minClock)],
-          ["Age of the newest block", headLag === undefined ? undefined : `${clock(headLag)} min`],
-          ["Last good round", lastRound === undefined ? undefined : `${ago(lastRound)} ago`],
+          ["Age of the newest block", headLag === undefined ? undefined : ago(headLag)],
+          ["Last good round", lastRound === undefined ? undefined : `${ago(Date.now() / 1_000 - lastRound)} ago`],
           ["Failed requests", grouped(rpcErrors)],
           ...money.map(
             ({ name, units, unit, about }) => [name, <span title={about}>{amountIn(units, unit)}</span>] as const,
@@ -147,8 +159,6 @@ function View({ view }: { view: OperatorView }) {
 /** An amount in its unit. */
 const amountIn = (units: bigint, unit: Unit): string =>
   unit === "gwei" ? `${formatUnits(units, 9)} gwei` : `${amount(units)} ${unit}`;
-
-const ago = (unix: number): string => clock(Date.now() / 1_000 - unix);
 
 function Events({ events }: Pick<OperatorView, "events">) {
   return (

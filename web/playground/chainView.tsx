@@ -64,7 +64,7 @@ export function ChainView({ route: { query }, players, isBusy, onPlaying }: Prop
         </p>
       </div>
       <form class="row" onSubmit={(event) => void play(event)}>
-        <label class="field">
+        <label class="field grow">
           <span>Node (JSON-RPC URL)</span>
           <input name="chain-rpc" value={rpc} required inputMode="url" onInput={(e) => setRpc(e.currentTarget.value)} />
         </label>

@@ -1,27 +1,33 @@
-import { createExecutor, type Executor } from "../../src/executor/createExecutor.ts";
+import { createExecutorOn, type ChosenExecutor } from "../../src/executor/gpu/chooseExecutor.ts";
 import { ExecutionMemoryError } from "../../src/executor/errors.ts";
 import { executeReference, type ExecutionOptions } from "../../src/executor/reference.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { plainEngine } from "./plainEngine.ts";
 
-/** How a model is executed here: by compiled loops, or element by element. Both give the same bits. */
+/** How a model is executed here: on a GPU, by compiled loops, or element by element. All give the same bits. */
 export type Exactly = {
   /** What executed it last; before that, what is to. */
-  readonly by: "kernels" | "definition";
+  readonly by: "gpu" | "kernels" | "definition";
   /** @returns The tensor of each step. */
   run: (inputs: readonly Uint8Array[], options: ExecutionOptions) => Promise<readonly Uint8Array[]>;
 };
 
 /**
- * Makes what executes a model: the worker's own executor in one thread, with products in this language. Where this
- * browser does not have what its kernels need, or does not give the memory, now or when it executes, the definition.
+ * Makes what executes a model: a GPU of this browser that passes its tests; else the worker's own executor in one
+ * thread, with products in this language. Where this browser does not have what its kernels need, or does not give the
+ * memory, now or when it executes, the definition.
  * @throws What else goes wrong
  */
 export async function exactly(model: CompiledModel): Promise<Exactly> {
-  let executor: Executor | undefined = await unlessLacking(createExecutor(model, { engine: plainEngine }));
+  const warn = (reason: string): void => console.info(reason);
+  const made = createExecutorOn(typeof navigator === "object" && "gpu" in navigator ? "auto" : "cpu", model, warn, {
+    engine: plainEngine,
+  });
+  let executor: ChosenExecutor | undefined = await unlessLacking(made);
   return {
     get by() {
-      return executor === undefined ? "definition" : "kernels";
+      if (executor === undefined) return "definition";
+      return executor.device === "cpu" ? "kernels" : "gpu";
     },
     run: async (inputs, options) => {
       const result = executor && (await unlessLacking(executor.run(inputs, options)));

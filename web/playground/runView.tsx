@@ -2,7 +2,7 @@ import { counted, grouped, shown } from "../format.ts";
 import { Table } from "../ui/table.tsx";
 import type { OutputView, Ran } from "./messages.ts";
 
-const HOW = { kernels: "the worker's kernels", definition: "the definition" };
+const HOW = { gpu: "this machine's GPU", kernels: "the worker's kernels", definition: "the definition" };
 
 /** The outputs of an execution, exact and in plain onnxruntime: bits that differ are lit. */
 export function RunView({ ran }: { ran: Ran }) {

@@ -23,7 +23,7 @@ export function Table({ columns, rows, label }: { columns: readonly Column[]; ro
             <tr key={key} role="row">
               {cells.map((cell, k) => (
                 <td key={k} role="cell" class={columns[k]![1]} data-title={columns[k]![0]}>
-                  {cell}
+                  <div>{cell}</div>
                 </td>
               ))}
             </tr>

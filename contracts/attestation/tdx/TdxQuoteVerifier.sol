@@ -101,9 +101,13 @@ contract TdxQuoteVerifier is Documents {
         bytes memory p
     ) private pure returns (PlatformStatus status) {
         (bytes16 svns, uint256 pceSvn) = (Platforms.svns(p), Platforms.pceSvn(p));
-        status = TcbLevels.statusOf(tcbInfo, svns, pceSvn, TrustDomains.svns(report));
+        bytes16 started = TrustDomains.svns(report);
+        status = TcbLevels.statusOf(tcbInfo, svns, pceSvn, started);
         if (report.length != Quotes.TD15_BYTES) return status;
-        return TcbLevels.worse(status, TcbLevels.statusOf(tcbInfo, svns, pceSvn, TrustDomains.currentSvns(report)));
+        bytes16 current = TrustDomains.currentSvns(report);
+        // Usually nobody has replaced the module.
+        if (current == started) return status;
+        return TcbLevels.worse(status, TcbLevels.statusOf(tcbInfo, svns, pceSvn, current));
     }
 
     function _checkSignature(bytes calldata quote, uint256 end, bytes memory p) private view {

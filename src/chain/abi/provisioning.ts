@@ -50,7 +50,7 @@ notAfter)",
   "event KeyRetired(bytes32 indexed device, uint64 seq)",
   "event LeaseEnded(address indexed worker, bytes32 indexed device)",
   "event PlatformAttested(address indexed worker, bytes32 indexed device, bytes32 indexed workload, uint8 status, bool \
-isOverdue, uint64 gridBlock, uint64 until, bytes32 body)",
+isOverdue, uint64 until, bytes32 body)",
   "event ReportAccepted(address indexed worker, bytes32 indexed device, uint8 kind, uint8 debugStatus, uint64 seq, \
 uint64 gridBlock, uint64 until, bytes32 body)",
   "event StatementMade(bytes32 indexed manufacturer, uint8 indexed scope, bytes32 indexed subject, bool frozen, uint64 \

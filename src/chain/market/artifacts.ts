@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { brotliDecompressSync } from "node:zlib";
 import type { Artifact, ArtifactResolver } from "@nomicfoundation/ignition-core";
 import type { Hex } from "viem";
 import { DeployParametersError } from "./errors.ts";
@@ -21,6 +22,7 @@ export const SOURCES = {
   PledgedClaims: "extras/pledge/PledgedClaims.sol",
   Tickets: "extras/tickets/Tickets.sol",
   Panel: "extras/panel/Panel.sol",
+  RefuteValidator: "extras/validator/RefuteValidator.sol",
   TdxReader: "attestation/tdx/TdxReader.sol",
   TdxQuoteVerifier: "attestation/tdx/TdxQuoteVerifier.sol",
   WrappedEther: "examples/WrappedEther.sol",
@@ -29,19 +31,35 @@ export const SOURCES = {
 
 export type ContractName = keyof typeof SOURCES;
 
-/** Reads a compiled contract. @throws DeployParametersError if the file is missing or contains no artifact */
-export function contractArtifact(name: string): Artifact & { bytecode: Hex } {
-  const source = SOURCES[name as ContractName];
-  const path = packageFile("artifacts", "contracts", source, `${name}.json`);
+type CompiledContract = Artifact & { bytecode: Hex };
+
+let packed: Record<string, CompiledContract> | undefined;
+
+/** Reads a contract of the package: a single file holds all contracts (tools/package/artifacts.mjs). */
+function packedContract(name: string): CompiledContract | undefined {
+  const read = (): string => brotliDecompressSync(readFileSync(packageFile("dist", "contracts.br"))).toString();
+  packed ??= JSON.parse(read()) as Record<string, CompiledContract>;
+  return packed[name];
+}
+
+/**
+ * Reads a compiled contract: Hardhat's file in a checkout, the package's copy elsewhere.
+ * @throws DeployParametersError if the file is missing or contains no artifact
+ */
+export function contractArtifact(name: string): CompiledContract {
+  const path = packageFile("artifacts", "contracts", SOURCES[name as ContractName], `${name}.json`);
+  let contract: CompiledContract | undefined;
+  let cause: unknown;
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as Artifact & { bytecode: Hex };
-  } catch (cause) {
-    throw new DeployParametersError(
-      `the compiled contract ${name} is not in the package, or not built: in a checkout of the repository, run ` +
-        "npm run build",
-      { cause },
-    );
+    contract = existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as CompiledContract) : packedContract(name);
+  } catch (error) {
+    cause = error;
   }
+  if (contract !== undefined) return contract;
+  throw new DeployParametersError(
+    `the compiled contract ${name} is not there: in a checkout of the repository, run npm run build`,
+    { cause },
+  );
 }
 
 /** Gives Ignition the contracts of this package. */

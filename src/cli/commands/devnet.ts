@@ -6,6 +6,8 @@ import { keepManufacturer } from "../../attestation/standInFile.ts";
 import { addressFilePath, writeAddressFile } from "../../deploy/network/writeAddressFile.ts";
 import type { Devnet } from "../../deploy/devnet/devnet.ts";
 import { DevnetError } from "../../deploy/devnet/errors.ts";
+import { requirePackages } from "../../base/optionalPackage.ts";
+import { ANVIL_PACKAGE } from "../../deploy/devnet/anvil.ts";
 import { FUNDED_ETHER } from "../../deploy/devnet/accounts.ts";
 import { modelEntry } from "../../deploy/devnet/modelEntry.ts";
 import { knownManufacturerPem } from "../../deploy/devnet/knownManufacturer.ts";
@@ -14,7 +16,6 @@ import type { CompiledModel } from "../../program/compiled.ts";
 import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 import { InterruptedError, UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
-import { missingPackage } from "../missingPackage.ts";
 import { appendOption, modelFlags, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { loadProgram, readModels } from "../models.ts";
 import { commandText, inputFlags, shellWord } from "../nextCommand.ts";
@@ -44,6 +45,13 @@ const settings = {
 
 type Options = ModelOptions & { model?: string[] };
 
+/** Packages that a devnet, a worker and a watcher need. */
+const packagesFor = (hasModels: boolean, hasText: boolean): string[] => [
+  ...["@nomicfoundation/ignition-core", ANVIL_PACKAGE],
+  ...(hasModels || hasText ? ["onnxruntime-node"] : []),
+  ...(hasText ? ["@huggingface/jinja", "tiny-secp256k1"] : []),
+];
+
 /** The number of open claims that the user's own worker can stake for. */
 const OWN_CLAIMS = 5n;
 
@@ -56,11 +64,10 @@ export function devnetCommand(output: Output): Command {
       const values = readSettings(command, settings);
       requireFolder("--folder", values.folder);
       const specs = modelSpecs(values.models, options);
+      requirePackages(packagesFor(specs.length > 0, values.text), "refute devnet");
       // A model that cannot be served ends the command before anything starts.
       const programs = specs.map((spec) => loadProgram(spec, output).model);
-      const { startDevnet } = await import("../../deploy/devnet/devnet.ts").catch(
-        missingPackage("@nomicfoundation/ignition-core@3.1.9"),
-      );
+      const { startDevnet } = await import("../../deploy/devnet/devnet.ts");
       await untilStopped(
         () => output.note("stopping; once more to stop at once"),
         async (signal) => {
@@ -160,10 +167,9 @@ function words(
     commandText(["device", "attest", "--dongle", "dongle/dongle.sock"]),
     commandText(["account", "deposit", stake, "--wrap"]),
     commandText(["account", "stake", stake]),
-    ...(modelsFile === undefined && specs.length > 0
-      ? [`echo ${shellWord(JSON.stringify(specs.map(modelEntry)))} > ${list}`]
-      : []),
+    ...(modelsFile === undefined ? [`echo ${shellWord(modelList(specs))} > ${list}`] : []),
     commandText(["worker", "--models", list, "--dongle", "dongle/dongle.sock"]),
+    commandText(["watcher", "--models", list, "--mode", "watch"]),
   ];
   const value = {
     ...{ ready: true, account: user.address, env, addressFile, models, next, outputsUrl },
@@ -177,14 +183,30 @@ function words(
   };
 }
 
+/** The file of the devnet's models, or a placeholder for the user's model. */
+const modelList = (specs: readonly ModelSpec[]): string =>
+  specs.length > 0 ? JSON.stringify(specs.map(modelEntry)) : '[{ "path": "model.onnx" }]';
+
+/** Reasons for the printed commands. */
+function ownWorkerNotes({ deployment }: Devnet, isAlone: boolean): string[] {
+  const { collateral } = deployment.parameters;
+  const stake = formatEther(OWN_CLAIMS * collateral);
+  return [
+    `It stakes ${stake} WETH: ${formatEther(collateral)} of collateral for each of ${OWN_CLAIMS} claims at a time.`,
+    ...(isAlone ? [] : ["The devnet's worker takes jobs too: yours serves alone if the devnet has no --model."]),
+    "The watcher reports wrong claims. To refute them: --mode defend, with a key and credit of its own.",
+  ];
+}
+
 function pageOf(
-  { url, deployment, user, outputsUrl, text }: Devnet,
+  devnet: Devnet,
   addressFile: string,
   env: Record<string, string>,
   next: readonly string[],
   ownWorker: readonly string[],
   funded: readonly Address[],
 ): Line[] {
+  const { url, deployment, user, outputsUrl, text } = devnet;
   const serving =
     next.length === 0
       ? ["No worker runs: give --model FILE, and one serves jobs of it."]
@@ -204,8 +226,9 @@ function pageOf(
     ...serving,
     "",
     ...(text === undefined ? [] : textLines(text, textCommands(text))),
-    "A worker of your own (docs/operating.md), after the lines to paste; the dongle runs in a terminal of its own:",
+    "A worker of your own (docs/operating.md), after the lines to paste; dongle, worker and watcher run on:",
     ...ownWorker.map((line) => `  ${line}`),
+    ...ownWorkerNotes(devnet, next.length === 0),
     "",
     `Account ${user.address} has ether and 1,000 of the stake asset. Address file: ${addressFile}`,
     ...funded.map((account) => `Account ${account} has ${FUNDED_ETHER} ether more.`),

@@ -214,6 +214,10 @@ export const WORDS: Record<string, Record<string, Word>> = {
           about: "deploy panels",
           load: async () => (await import("../commands/deploy/panel.ts")).deployPanelCommand,
         },
+        validator: {
+          about: "deploy a validator for ERC-8004",
+          load: async () => (await import("../commands/deploy/validator.ts")).deployValidatorCommand,
+        },
         tdx: {
           about: "deploy a verifier of quotes of Intel TDX",
           load: async () => (await import("../commands/deploy/tdx.ts")).deployTdxCommand,
@@ -309,10 +313,10 @@ export const WORDS: Record<string, Record<string, Word>> = {
     },
     text: {
       about: "texts as applications buy them",
-      related: ["tickets serve", "devnet --text"],
+      related: ["tickets serve", "devnet --text", "deploy validator"],
       commands: {
         gateway: {
-          about: "answer applications with texts bought in signed blocks, until stopped",
+          about: "sell applications texts bought in signed blocks, until stopped",
           load: async () => (await import("../commands/text/gateway.ts")).gatewayCommand,
         },
         key: {
@@ -322,6 +326,10 @@ export const WORDS: Record<string, Record<string, Word>> = {
         receipt: {
           about: "verify the receipt of a text, or refute a lie in it",
           load: async () => (await import("../commands/text/receipt.ts")).receiptCommand,
+        },
+        validate: {
+          about: "have a claim of a receipt validated for an agent",
+          load: async () => (await import("../commands/text/validate.ts")).validateCommand,
         },
       },
     },

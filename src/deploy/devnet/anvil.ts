@@ -8,7 +8,8 @@ import { DevnetError } from "./errors.ts";
 import { killAtExit } from "./killAtExit.ts";
 import { temporaryFolder } from "./temporaryFolder.ts";
 
-const PACKAGE = `@foundry-rs/anvil-${process.platform === "win32" ? "win32" : process.platform}-${
+/** The npm package with the program for this machine. */
+export const ANVIL_PACKAGE = `@foundry-rs/anvil-${process.platform === "win32" ? "win32" : process.platform}-${
   process.arch === "x64" ? "amd64" : process.arch
 }`;
 const LISTENING = /Listening on 127\.0\.0\.1:(\d+)/;
@@ -20,10 +21,10 @@ const BLOCK_GAS = 60_000_000;
 /** Returns the path to the npm package's anvil program, or the reason why the program is missing. */
 export function anvilBinary(): string | { missing: string } {
   try {
-    const manifest = createRequire(import.meta.url).resolve(`${PACKAGE}/package.json`);
+    const manifest = createRequire(import.meta.url).resolve(`${ANVIL_PACKAGE}/package.json`);
     return join(dirname(manifest), "bin", process.platform === "win32" ? "anvil.exe" : "anvil");
   } catch {
-    return { missing: `the node anvil is not there: npm install ${PACKAGE}` };
+    return { missing: `the node anvil is not there: npm install ${ANVIL_PACKAGE}` };
   }
 }
 

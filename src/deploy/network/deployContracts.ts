@@ -7,6 +7,7 @@ import { marketModule } from "../../../ignition/modules/market.ts";
 import { panelModule } from "../../../ignition/modules/Panel.ts";
 import { tdxModule } from "../../../ignition/modules/Tdx.ts";
 import { ticketsModule } from "../../../ignition/modules/tickets.ts";
+import { validatorModule } from "../../../ignition/modules/Validator.ts";
 import { wrappedEtherModule } from "../../../ignition/modules/WrappedEther.ts";
 import { RefuteError } from "../../base/errors.ts";
 import type { Parameters as MarketParameters } from "../../chain/structs.ts";
@@ -117,6 +118,17 @@ export async function deployExams(
  */
 export const deployPanel = async (deployer: Deployer, market: Address): Promise<Address> =>
   (await run(deployer, panelModule, "Panel", { Panel: { market } }))("Panel");
+
+/**
+ * Deploys a validator for ERC-8004.
+ * @param plan The validation registry, and the contract whose claims count: a job market or pledged claims.
+ * @returns Its address. @throws DeployFailedError that says how to go on
+ */
+export const deployValidator = async (
+  deployer: Deployer,
+  plan: { registry: Address; claims: Address },
+): Promise<Address> =>
+  (await run(deployer, validatorModule, "RefuteValidator", { Validator: plan }))("RefuteValidator");
 
 /** A root of certificates: the root's P-256 key as coordinates, and keccak256 over the root's name in DER. */
 export type TdxRoot = { x: Hex; y: Hex; name: Hex };

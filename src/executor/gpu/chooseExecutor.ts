@@ -1,42 +1,68 @@
 import { CannotRunHereError } from "../../base/platform.ts";
 import { MissingPackageError } from "../../base/optionalPackage.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
-import { isElementary } from "../../program/operations.ts";
-import { createExecutor, type Executor } from "../createExecutor.ts";
+import { isElementary, type Op } from "../../program/operations.ts";
+import { createExecutor, type Executor, type ExecutorOptions } from "../createExecutor.ts";
 import { ExecutionDeviceError, ExecutionMemoryError } from "../errors.ts";
-import { openGpu, type Gpu } from "./device.ts";
+import { openGpu } from "./device.ts";
 import { createGpuExecutor } from "./executor.ts";
 import { selfTestGpu } from "./selfTest.ts";
 
 /** Executes jobs and items one by one: blocks of items are for the CPU. */
-type OneAtATime = Omit<Executor, "runBlock">;
+export type OneAtATime = Omit<Executor, "runBlock">;
 
-/** An executor, and where it computes: `cpu`, or a GPU's name. */
-type ChosenExecutor = OneAtATime & { readonly device: string };
+/** A GPU after its tests. */
+export type Device = {
+  readonly name: string;
+  /** @throws ExecutionMemoryError if the program is too large for the GPU; ExecutionDeviceError */
+  createExecutor(model: CompiledModel, options?: Pick<ExecutorOptions, "engine">): Promise<OneAtATime>;
+  /** Ends the use of the GPU for good. @returns the error for all later executions */
+  fail(finding: string): ExecutionDeviceError;
+  close(): void;
+};
+
+/** An executor, and its device: `cpu`, or a GPU's name. */
+export type ChosenExecutor = OneAtATime & { readonly device: string };
 
 /**
- * Creates an executor on a device. A GPU is tested before: a small model, and each elementary function of the program.
- * If the GPU fails later, the job is computed again on the CPU, as are all later jobs.
- * @param device `cpu`; `gpu` for the fastest GPU; `auto` for the fastest GPU that can compute the program, or else the
- *   CPU; any other text is a part of a GPU's name.
- * @param warn Receives the reason whenever the CPU computes instead.
- * @throws MissingPackageError, CannotRunHereError or ExecutionMemoryError if a GPU is asked for and cannot be used; the
- *   errors of `createExecutor`
+ * Opens the device that somebody chose. A GPU is tested before: a small model and elementary functions.
+ * @param device `cpu`; `gpu` for the fastest GPU; `auto` for the fastest GPU that passes its tests, or else the CPU;
+ *   any other text is a part of a GPU's name.
+ * @param warn Receives the reason if `auto` becomes the CPU.
+ * @param functions The functions to test; by default all.
+ * @returns undefined for the CPU
+ * @throws MissingPackageError, CannotRunHereError, ExecutionMemoryError or ExecutionDeviceError if a GPU is asked for
+ *   and cannot be used
  */
-export async function createExecutorOn(
+export async function chooseDevice(
   device: string,
-  model: CompiledModel,
   warn: (reason: string) => void,
-): Promise<ChosenExecutor> {
-  const onCpu = async (): Promise<ChosenExecutor> => ({ ...(await createExecutor(model)), device: "cpu" });
-  if (device === "cpu") return onCpu();
+  functions?: readonly Op[],
+): Promise<Device | undefined> {
+  if (device === "cpu") return undefined;
   try {
-    return await onGpu(await openGpu(["auto", "gpu"].includes(device) ? undefined : device), model, warn);
+    const gpu = await openGpu(["auto", "gpu"].includes(device) ? undefined : device);
+    try {
+      await selfTestGpu(gpu, undefined, functions);
+    } catch (error) {
+      gpu.close();
+      throw error;
+    }
+    return {
+      name: gpu.facts.name,
+      createExecutor: (model, { engine } = {}) => createGpuExecutor(model, gpu, { engine }),
+      fail: (finding) => gpu.fail(finding),
+      close: () => gpu.close(),
+    };
   } catch (error) {
-    if (device !== "auto" || !isUnavailable(error)) throw error;
-    warn(`computing on the CPU: ${error.message}`);
-    return onCpu();
+    return elseCpu(device, error, warn);
   }
+}
+
+/** @throws the error, unless `auto` allows the CPU instead */
+function elseCpu(device: string, error: unknown, warn: (reason: string) => void): undefined {
+  if (device !== "auto" || !isUnavailable(error)) throw error;
+  warn(`computing on the CPU: ${error.message}`);
 }
 
 const isUnavailable = (error: unknown): error is Error =>
@@ -44,24 +70,47 @@ const isUnavailable = (error: unknown): error is Error =>
     (known) => error instanceof known,
   );
 
-async function onGpu(gpu: Gpu, model: CompiledModel, warn: (reason: string) => void): Promise<ChosenExecutor> {
-  let executor: OneAtATime;
+/**
+ * Creates an executor on a device: see {@link chooseDevice}. If the GPU fails later, the job is computed again on the
+ * CPU, as are all later jobs.
+ * @param warn Receives the reason whenever the CPU computes instead.
+ * @param options How the CPU computes.
+ * @throws as `chooseDevice`; the errors of `createExecutor`
+ */
+export async function createExecutorOn(
+  device: string,
+  model: CompiledModel,
+  warn: (reason: string) => void,
+  options: Pick<ExecutorOptions, "engine"> = {},
+): Promise<ChosenExecutor> {
+  const codes = model.program.steps.flatMap(({ term, epilogue }) => [...term.code, ...epilogue.code]);
+  const functions = [...new Set(codes.map(({ op }) => op).filter(isElementary))];
+  const chosen = await chooseDevice(device, warn, functions);
+  const onCpu = (): Promise<Executor> => createExecutor(model, options);
+  if (chosen === undefined) return { ...(await onCpu()), device: "cpu" };
   try {
-    const codes = model.program.steps.flatMap(({ term, epilogue }) => [...term.code, ...epilogue.code]);
-    const functions = [...new Set(codes.map(({ op }) => op).filter(isElementary))];
-    await selfTestGpu(gpu, undefined, functions);
-    executor = await createGpuExecutor(model, gpu);
+    return onDevice(chosen, await chosen.createExecutor(model, options), onCpu, warn);
   } catch (error) {
-    gpu.close();
-    throw error;
+    chosen.close();
+    elseCpu(device, error, warn);
+    return { ...(await onCpu()), device: "cpu" };
   }
-  let isWell = true;
+}
+
+/** Executes on a GPU until the GPU fails, then on the CPU. */
+function onDevice(
+  gpu: Device,
+  first: OneAtATime,
+  onCpu: () => Promise<OneAtATime>,
+  warn: (reason: string) => void,
+): ChosenExecutor {
+  let [executor, isWell] = [first, true];
   return {
     get bytes() {
       return executor.bytes;
     },
     get device() {
-      return isWell ? gpu.facts.name : "cpu";
+      return isWell ? gpu.name : "cpu";
     },
     async run(inputs, options) {
       try {
@@ -71,7 +120,7 @@ async function onGpu(gpu: Gpu, model: CompiledModel, warn: (reason: string) => v
         isWell = false;
         warn(error.message);
         await executor.close().catch(() => undefined);
-        executor = await createExecutor(model);
+        executor = await onCpu();
         return executor.run(inputs, options);
       }
     },

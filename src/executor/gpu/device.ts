@@ -8,7 +8,7 @@ import { COMPUTE_STAGE, type GpuAdapter, type GpuDevice, type GpuEntry, type Gpu
 type GpuFacts = {
   name: string;
   vendor: string;
-  /** The bytes of memory that one program may take there. */
+  /** The maximum bytes for a program on the GPU. */
   maxBytes: number;
 };
 
@@ -21,7 +21,11 @@ const INSTALL = "install the driver of the GPU (on Debian, libvulkan1 and a Vulk
 let entry: Promise<GpuEntry> | undefined;
 const packageEntry = (): Promise<GpuEntry> =>
   (entry ??= withPackages(["webgpu"], "computing on a GPU", async () => {
-    const { create } = (await import("webgpu")) as unknown as { create(this: void, flags: string[]): GpuEntry };
+    // A browser has WebGPU, and Node has a package.
+    const { gpu } = (globalThis as { navigator?: { gpu?: GpuEntry } }).navigator ?? {};
+    if (gpu !== undefined) return gpu;
+    const name = "webgpu";
+    const { create } = (await import(/* @vite-ignore */ name)) as { create(this: void, flags: string[]): GpuEntry };
     return create([]);
   }));
 
@@ -66,8 +70,9 @@ export async function openGpu(name?: string): Promise<Gpu> {
     );
   }
   const { maxStorageBufferBindingSize, maxBufferSize, maxUniformBufferBindingSize } = adapter.limits;
-  const device = await adapter.requestDevice({
-    requiredLimits: { maxStorageBufferBindingSize, maxBufferSize, maxUniformBufferBindingSize },
+  const requiredLimits = { maxStorageBufferBindingSize, maxBufferSize, maxUniformBufferBindingSize };
+  const device = await adapter.requestDevice({ requiredLimits }).catch((cause: Error) => {
+    throw new CannotRunHereError(`${nameOf(adapter)} cannot be opened: ${cause.message}; ${INSTALL}`, { cause });
   });
   return new Gpu(device, factsOf(adapter), maxUniformBufferBindingSize);
 }
@@ -75,19 +80,25 @@ export async function openGpu(name?: string): Promise<Gpu> {
 /** The names of errors that WebGPU's own promises end with. */
 const ERRORS = ["OperationError", "AbortError", "GPUPipelineError"];
 
+/** Without a result for so many milliseconds, the driver counts as hanging. */
+const MAX_MS = 600_000;
+
 /** An open GPU, and the kernels compiled for it. Programs share kernels of the same text. */
 export class Gpu {
   readonly device: GpuDevice;
   readonly facts: GpuFacts;
   readonly maxUniformBytes: number;
   readonly layout: object;
+  readonly #maxMs: number;
   readonly #pipelineLayout: object;
   readonly #pipelines = new Map<string, Promise<object>>();
   #fault: ExecutionDeviceError | undefined;
+  #hangs = false;
   #isClosed = false;
 
-  constructor(device: GpuDevice, facts: GpuFacts, maxUniformBytes: number) {
+  constructor(device: GpuDevice, facts: GpuFacts, maxUniformBytes: number, maxMs = MAX_MS) {
     this.device = device;
+    this.#maxMs = maxMs;
     this.facts = facts;
     this.maxUniformBytes = maxUniformBytes;
     const buffers = ["storage", "uniform"].map((type, binding) => ({
@@ -131,8 +142,10 @@ export class Gpu {
     let result: T | undefined;
     let thrown: Error | undefined;
     try {
-      result = await work();
+      result = await this.#inTime(work);
     } catch (error) {
+      // A hanging driver would not answer below.
+      if (this.#hangs) throw error;
       thrown = error as Error;
     }
     const errors = [await this.device.popErrorScope(), await this.device.popErrorScope()];
@@ -141,6 +154,22 @@ export class Gpu {
     if (error) throw this.fail(error.message.split("\n")[0]!);
     if (thrown !== undefined) throw ERRORS.includes(thrown.name) ? this.fail(thrown.message.split("\n")[0]!) : thrown;
     return result as T;
+  }
+
+  /** @throws ExecutionDeviceError without a result in time */
+  async #inTime<T>(work: () => T | Promise<T>): Promise<T> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        this.#hangs = true;
+        reject(this.fail(`no result after ${this.#maxMs / 1_000} seconds`));
+      }, this.#maxMs);
+    });
+    try {
+      return await Promise.race([work(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   close(): void {

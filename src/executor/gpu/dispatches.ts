@@ -30,7 +30,7 @@ export function hashKernels(tensor: number, bytes: number, nodes: number, zeros:
 
 type Ready = { pipeline: object; group: object; grid: [number, number] };
 
-/** Compiled kernels over one memory, each of which runs by its number. */
+/** Compiled kernels over a shared memory. Each kernel runs by number. */
 export class Dispatches {
   readonly #ready: readonly Ready[];
   readonly #parameters: GpuBuffer;

@@ -9,6 +9,7 @@ import { bytesOf } from "../../program/trace/runInputs.ts";
 import type { Step, TensorRef } from "../../program/types.ts";
 import { noStats } from "../certificateStats.ts";
 import { createExecutor, type ExecutionResult, type Executor, type RunOptions } from "../createExecutor.ts";
+import type { MatMulEngine } from "../engine/matMulEngine.ts";
 import { onnxEngine } from "../engine/onnxEngine.ts";
 import { checkInputs } from "../sources.ts";
 import { StageClock } from "../stages.ts";
@@ -29,6 +30,8 @@ type GpuExecutor = Omit<Executor, "runBlock"> & {
 type GpuExecutorOptions = {
   /** The seed of spot checks; by default a fresh one. */
   seed?: number;
+  /** The engine for steps on the CPU; by default onnxruntime. */
+  engine?: MatMulEngine | undefined;
 };
 
 /**
@@ -41,14 +44,14 @@ type GpuExecutorOptions = {
 export async function createGpuExecutor(
   model: CompiledModel,
   gpu: Gpu,
-  { seed = freshSeed() }: GpuExecutorOptions = {},
+  { seed = freshSeed(), engine }: GpuExecutorOptions = {},
 ): Promise<GpuExecutor> {
   const { program } = model;
   const { steps } = program;
   const prng = new Prng(seed);
   const plan = gpuMemory(model, gpu.facts.maxBytes);
   const kernels: Kernel[] = [];
-  /** The kernels of each step, and those that hash it. */
+  /** By step: the computing kernel, and the hashing kernels. */
   const own = new Map<number, number>();
   const hashing = new Map<number, number[]>();
   const cpuSteps: { step: number; reason: string }[] = [];
@@ -84,6 +87,7 @@ export async function createGpuExecutor(
   const onCpu = await cpuExecutors(
     model,
     cpuSteps.map(({ step }) => step),
+    engine,
   );
   let last: Promise<unknown> = Promise.resolve();
   return {
@@ -173,7 +177,7 @@ export async function createGpuExecutor(
       return check;
     }
 
-    /** Asks for what the check of a step needs. */
+    /** Requests the tensors for a step's check. */
     async function checkOf(s: number): Promise<() => void> {
       const step = steps[s]!;
       const read = await askAll(step.inputs);
@@ -216,8 +220,9 @@ export async function createGpuExecutor(
 async function cpuExecutors(
   model: CompiledModel,
   numbers: readonly number[],
+  given: MatMulEngine | undefined,
 ): Promise<{ run(step: number, sources: readonly Uint8Array[]): Promise<Uint8Array>; close(): Promise<void> }> {
-  const engine = numbers.length > 0 ? await onnxEngine() : undefined;
+  const engine = given ?? (numbers.length > 0 ? await onnxEngine() : undefined);
   const executors = new Map<number, Executor>();
   if (engine !== undefined)
     for (const s of numbers) executors.set(s, await createExecutor(stepModel(model, s), { engine }));
@@ -225,12 +230,12 @@ async function cpuExecutors(
     run: async (s, sources) => (await executors.get(s)!.run(sources)).tensors[0]!,
     async close() {
       for (const executor of executors.values()) await executor.close();
-      await engine?.close();
+      if (given === undefined) await engine?.close();
     },
   };
 }
 
-/** A model of one step, which reads all as inputs. */
+/** A model with a single step. The step reads only the inputs. */
 function stepModel(model: CompiledModel, s: number): CompiledModel {
   const step = model.program.steps[s]!;
   const inputs = step.inputs.map(({ dtype, count }) => ({ dtype, count }));

@@ -65,7 +65,7 @@ function functionStep(op: Op): Step {
   };
 }
 
-/** A model of steps that read only inputs of their own. */
+/** A model whose steps share no inputs and read only inputs. */
 function functionsModel(steps: readonly Step[]): CompiledModel {
   let next = 0;
   const moved = steps.map((step) => ({ ...step, inputs: step.inputs.map((ref) => ({ ...ref, index: next++ })) }));

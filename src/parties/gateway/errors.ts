@@ -45,3 +45,6 @@ export class ReceiptError extends errorWithCode("RECEIPT") {
     this.field = field;
   }
 }
+
+/** A claim that cannot be validated. */
+export class ValidationError extends errorWithCode("VALIDATION") {}

@@ -6,6 +6,7 @@ import { claimBody } from "../tickets/messageSchemas.ts";
 import type { PayerLimits } from "../tickets/payer.ts";
 import type { TicketSession } from "../tickets/ticketSession.ts";
 import type { ApiKey } from "./apiKeys.ts";
+import { EagerTokens } from "./eagerTokens.ts";
 import { ApiError, unfitRequest } from "./errors.ts";
 import {
   embeddedTokens,
@@ -46,16 +47,25 @@ type GatewayOptions = {
   limits: PayerLimits;
   /** Tokens of a block. */
   block: number;
+  /** Streams texts before the blocks are signed. */
+  eager?: boolean;
   log: Logger;
   /** Unix seconds. */
   clock?: () => number;
 };
 
-/** A part of a text. Every part is covered by a checked signature. */
+/**
+ * A part of a text. A checked signature covers every part, except with `eager`: then a text ends with `unsigned` if no
+ * signature covers the given tokens, from a token on.
+ */
 export type TextPart =
-  { kind: "start"; id: string; created: number } | { kind: "piece"; text: string } | { kind: "end"; receipt: Receipt };
+  | { kind: "start"; id: string; created: number }
+  | { kind: "piece"; text: string }
+  | { kind: "unsigned"; token: number }
+  | { kind: "end"; receipt: Receipt };
 
 type Asked<R = TextRequest> = { key: ApiKey; request: R; idempotency: string | undefined; signal: AbortSignal };
+type AskedText = Asked & { isStreamed?: boolean };
 
 /** Sells texts, bought in blocks. */
 export class Gateway {
@@ -69,6 +79,10 @@ export class Gateway {
 
   get models(): readonly string[] {
     return [...this.#options.offers.keys()];
+  }
+
+  get isEager(): boolean {
+    return this.#options.eager === true;
   }
 
   /** A receipt of this key as JSON. @throws ApiError */
@@ -95,7 +109,7 @@ export class Gateway {
    * bought twice. An aborted text buys no further block.
    * @throws ApiError
    */
-  async *text(asked: Asked): AsyncGenerator<TextPart, void, undefined> {
+  async *text(asked: AskedText): AsyncGenerator<TextPart, void, undefined> {
     const { key, request, idempotency, signal } = asked;
     const { model, sellers } = this.offer(request.model);
     if ("dimensions" in model) throw unfitRequest("model", `${model.name} gives embeddings, no texts`);
@@ -150,7 +164,7 @@ export class Gateway {
     const { number } = this.#begin(key, known, fresh, reserved);
     try {
       for (const tokens of all.slice(blocks.length)) {
-        const got = await sellers.buy(embeddingInputs(model, tokens), () => true, signal);
+        const got = await sellers.buy(embeddingInputs(model, tokens), { fits: () => true }, signal);
         const vector = Buffer.from(got.outputs[0]!).toString("base64");
         const block = { claim: claimBody(got.claim), signature: got.signature, vector };
         this.#keep(key, number, blocks.length, block, got);
@@ -188,7 +202,7 @@ export class Gateway {
     }
   }
 
-  async *#write(asked: Asked, { model, sellers }: Offer<TextModel>): AsyncGenerator<TextPart, void, undefined> {
+  async *#write(asked: AskedText, { model, sellers }: Offer<TextModel>): AsyncGenerator<TextPart, void, undefined> {
     const { at, ledger, limits, block, log } = this.#options;
     const { key, request, signal } = asked;
     const { known, fresh, prompt, drawing, most } = this.#taken(asked, model);
@@ -201,26 +215,47 @@ export class Gateway {
     const price = priceOf(limits);
     let reserved = BigInt(Math.ceil((writer.finish === undefined ? left() : 0) / block)) * price;
     const { number } = this.#begin(key, known, fresh, reserved);
-    const start = (): TextPart => {
-      const [first] = blocks as [ReceiptBlock];
-      return {
-        kind: "start",
-        id: receiptId(idPrefix(request.kind), at.at, first),
-        created: Number(first.claim.issued),
-      };
-    };
-    try {
-      if (blocks.length > 0) yield start();
-      for (const text of written) if (text !== "") yield { kind: "piece", text };
-      while (writer.finish === undefined) {
-        const got = await buyBlock({ model, sellers, drawing, signal }, tokens, Math.min(block, left()));
+    const isEager = asked.isStreamed === true && this.isEager;
+    /** Buys a block. The block is kept even if nobody takes the text any more. */
+    const buy = async (count: number, eager: EagerTokens | undefined): Promise<ReceiptBlock> => {
+      try {
+        const got = await buyBlock({ model, sellers, drawing, signal, eager }, tokens, count);
         const one = { claim: claimBody(got.claim), signature: got.signature, tokens: got.tokens };
         this.#keep(key, number, blocks.length, one, got);
         reserved -= price;
+        return one;
+      } finally {
+        eager?.end();
+      }
+    };
+    try {
+      let isStarted = blocks.length > 0;
+      if (isStarted) yield this.#start(request, blocks[0]);
+      for (const text of written) if (text !== "") yield { kind: "piece", text };
+      while (writer.finish === undefined) {
+        const count = Math.min(block, left());
+        const eager = isEager ? new EagerTokens(tokens.length - 1, count, vocabularyOf(model)) : undefined;
+        const buying = buy(count, eager);
+        if (eager !== undefined)
+          for await (const part of shownEarly(eager, writer, buying)) {
+            if (!isStarted) yield this.#start(request, undefined);
+            isStarted = true;
+            yield part;
+          }
+        const given = eager?.given ?? [];
+        const one = await buying.catch((error: unknown) => {
+          if (given.length === 0 || !(error instanceof ApiError)) throw error;
+        });
+        const differing = given.findIndex((token, k) => token !== one?.tokens[k]);
+        if (one === undefined || differing >= 0) {
+          log.error({ model: model.name, key: key.name }, "tokens were given that no signature covers");
+          return yield { kind: "unsigned", token: tokens.length - prompt.tokens.length + differing };
+        }
         blocks.push(one);
         tokens.push(...one.tokens);
-        if (blocks.length === 1) yield start();
-        const text = writer.take(one.tokens);
+        if (!isStarted) yield this.#start(request, one);
+        isStarted = true;
+        const text = writer.take(one.tokens.slice(given.length));
         if (text !== "") yield { kind: "piece", text };
       }
       const sold: Sold = { model, request, prompt, drawing, most, blocks };
@@ -231,6 +266,15 @@ export class Gateway {
     } finally {
       ledger.release(key.owner, reserved, number);
     }
+  }
+
+  /** @param first The first block; undefined if its claim is not signed yet: then the id is no receipt's. */
+  #start({ kind }: TextRequest, first: ReceiptBlock | undefined): TextPart {
+    const { at, clock = () => Date.now() / 1_000 } = this.#options;
+    const prefix = idPrefix(kind);
+    if (first !== undefined)
+      return { kind: "start", id: receiptId(prefix, at.at, first), created: Number(first.claim.issued) };
+    return { kind: "start", id: `${prefix}-${randomBytes(16).toString("hex")}`, created: Math.floor(clock()) };
   }
 
   /**
@@ -273,20 +317,45 @@ export class Gateway {
   }
 }
 
+const vocabularyOf = ({ limits: { vocabulary = Infinity } }: TextModel): number => vocabulary;
+
+/** Gives tokens before the purchase of the block. Waits for the block even if nobody takes the text any more. */
+async function* shownEarly(
+  eager: EagerTokens,
+  writer: TextWriter,
+  buying: Promise<unknown>,
+): AsyncGenerator<TextPart, void, undefined> {
+  const bought = buying.catch(() => undefined);
+  try {
+    for await (const token of eager) {
+      const text = writer.take([token]);
+      if (text !== "") yield { kind: "piece", text };
+    }
+  } finally {
+    await bought;
+  }
+}
+
 /** Buys the next tokens of a text. */
 async function buyBlock(
-  of: { model: TextModel; sellers: Sellers; drawing: Drawing; signal: AbortSignal },
+  of: {
+    model: TextModel;
+    sellers: Sellers;
+    drawing: Drawing;
+    signal: AbortSignal;
+    eager: EagerTokens | undefined;
+  },
   tokens: readonly number[],
   count: number,
 ) {
-  const { model, sellers, drawing, signal } = of;
+  const { model, sellers, drawing, signal, eager } = of;
   const place = placeOfTokens(model);
   const inputs = blockInputs(model, tokens, tokens.length - 1 + count, drawing);
   const chosenOf = (outputs: readonly Uint8Array[]): number[] => {
     const all = new BigInt64Array(Uint8Array.from(outputs[place]!).buffer);
     return Array.from(all.subarray(tokens.length - 1, tokens.length - 1 + count), Number);
   };
-  const { vocabulary = Infinity } = model.limits;
+  const vocabulary = vocabularyOf(model);
   /** A right run repeats the prompt, chooses tokens that there are, and leaves the rest as it was. */
   const fits = (outputs: readonly Uint8Array[]): boolean => {
     const chosen = chosenOf(outputs);
@@ -294,7 +363,22 @@ async function buyBlock(
     const right = tokensOutput(model, [...tokens, ...chosen]);
     return outputs.length === 1 && Buffer.compare(right, outputs[place]!) === 0;
   };
-  const bought = await sellers.buy(inputs, fits, signal);
+  /** Each worker's own tokens are compared: a second worker may have to correct the first. */
+  const watch = () => {
+    const own = new EagerTokens(tokens.length - 1, count, vocabulary);
+    const onToken = (item: number, token: number): void => {
+      own.take(item, token);
+      eager!.take(item, token);
+    };
+    return {
+      onToken,
+      isSame: (outputs: readonly Uint8Array[]) => {
+        const chosen = chosenOf(outputs);
+        return own.given.every((token, k) => token === chosen[k]);
+      },
+    };
+  };
+  const bought = await sellers.buy(inputs, { fits, ...(eager !== undefined && { watch }) }, signal);
   return { ...bought, tokens: chosenOf(bought.outputs) };
 }
 

@@ -10,6 +10,7 @@ import { judgeAnswer, judgeRest, type Publishing } from "../tickets/judgeAnswer.
 import { Payer, type Answered, type PayerLimits } from "../tickets/payer.ts";
 import type { PayerLedger } from "../tickets/payerLedger.ts";
 import type { TicketSession } from "../tickets/ticketSession.ts";
+import type { OnToken } from "../tickets/tokenStream.ts";
 import { ApiError } from "./errors.ts";
 
 export type SellersOptions = {
@@ -29,6 +30,14 @@ export type SellersOptions = {
   /** How long a block waits for workers, milliseconds. */
   patienceMs?: number;
   clock?: () => number;
+};
+
+/** A block that a user asks for. */
+type Wanted = {
+  /** Whether outputs may be those of a right run. */
+  fits: (outputs: readonly Uint8Array[]) => boolean;
+  /** Takes tokens before the worker signs, and says whether the worker signed the sent tokens. */
+  watch?: () => { onToken: OnToken; isSame: (outputs: readonly Uint8Array[]) => boolean };
 };
 
 /** A block that was bought: the worker is bound to it. */
@@ -138,22 +147,18 @@ export class Sellers {
 
   /**
    * Buys a block. Drawn blocks, and blocks that no right run gives, are executed here first: a lie is put
-   * on chain, its worker asked no more, and the block bought elsewhere.
-   * @param fits Whether outputs may be those of a right run.
+   * on chain, its worker asked no more, and the block bought elsewhere. Likewise for a worker that sends other tokens
+   * than it signs.
    * @throws ApiError if no worker gives an answer, status 503
    */
-  async buy(
-    inputs: RunInputs,
-    fits: (outputs: readonly Uint8Array[]) => boolean,
-    signal: AbortSignal,
-  ): Promise<Bought> {
+  async buy(inputs: RunInputs, wanted: Wanted, signal: AbortSignal): Promise<Bought> {
     const end = performance.now() + (this.#options.patienceMs ?? PATIENCE_MS);
     for (;;) {
       signal.throwIfAborted();
       const free = this.#sellers.filter((seller) => seller.isFree && !this.#isStopped(seller));
       const [seller] = free.sort((a, b) => a.failures - b.failures || Number(a.price - b.price));
       if (seller !== undefined) {
-        const bought = await this.#buyOf(seller, inputs, fits);
+        const bought = await this.#buyOf(seller, inputs, wanted);
         if (bought !== undefined) return bought;
       } else if (performance.now() > end || this.#sellers.every((one) => this.#isStopped(one))) {
         throw new ApiError(503, "server_error", "no worker of this model answers: ask again later", {
@@ -192,24 +197,23 @@ export class Sellers {
   }
 
   /** @returns undefined if another worker, or this one later, is to be asked */
-  async #buyOf(
-    seller: Seller,
-    inputs: RunInputs,
-    fits: (outputs: readonly Uint8Array[]) => boolean,
-  ): Promise<Bought | undefined> {
+  async #buyOf(seller: Seller, inputs: RunInputs, { fits, watch }: Wanted): Promise<Bought | undefined> {
     const { ledger, log } = this.#options;
     seller.underWay++;
     let isBought = false;
     try {
       const payer = await this.#open(seller);
       const [start, among] = [performance.now(), seller.underWay];
-      const answered = await this.#ask(payer, inputs);
+      const sent = watch?.();
+      const answered = await this.#ask(payer, inputs, sent?.onToken);
+      const isSame = sent?.isSame(answered.outputs) ?? true;
       seller.answered(performance.now() - start, among);
       // The draw comes after the signature: no worker knows before which answers are checked.
-      if (!fits(answered.outputs) || isDrawn(answered.digest, this.#options)) {
+      if (!fits(answered.outputs) || !isSame || isDrawn(answered.digest, this.#options)) {
         ledger.judged(answered.digest, "drawn");
         await this.#judge(seller, answered.digest, inputs);
       }
+      if (!isSame) throw new WrongAnswerError(`the worker ${payer.worker} sent other tokens than it signed`);
       requireHonest(ledger, payer.worker);
       const { signature } = ledger.find(answered.digest)!;
       isBought = true;
@@ -298,11 +302,11 @@ export class Sellers {
   }
 
   /** Asks, and after a lost connection again under the same nonce: the worker executes and signs once. */
-  async #ask(payer: Payer, inputs: RunInputs): Promise<Answered> {
+  async #ask(payer: Payer, inputs: RunInputs, onToken: OnToken | undefined): Promise<Answered> {
     for (let k = 0; ; k++) {
       const start = performance.now();
       try {
-        return await payer.ask(this.#options.program, inputs);
+        return await payer.ask(this.#options.program, inputs, false, onToken);
       } catch (error) {
         const isLate = performance.now() - start > ANSWER_MS / 2;
         if (!(error instanceof EndpointError) || isLate || k === REPEATS) throw error;

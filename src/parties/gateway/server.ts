@@ -112,7 +112,8 @@ class Handler {
   ): Promise<void> {
     const { gateway } = this.#options;
     const { request: asked, delivery } = readTextRequest(kind, await this.#jsonOf(request));
-    const parts = gateway.text({ ...this.#about(key, request, response), key, request: asked });
+    const about = { ...this.#about(key, request, response), key, request: asked, isStreamed: delivery.stream };
+    const parts = gateway.text(about);
     const form = kind === "chat" ? CHAT : COMPLETION;
     if (delivery.stream) await this.#stream(form, parts, asked.model, delivery.includeUsage, response);
     else await whole(form, parts, asked.model, response);
@@ -160,10 +161,15 @@ class Handler {
     for await (const part of parts) {
       if (part.kind === "start") {
         about = { id: part.id, object: form.chunk, created: part.created, model };
-        response.writeHead(200, { ...HEADERS, "content-type": "text/event-stream; charset=utf-8" });
+        const eager = this.#options.gateway.isEager ? { "refute-eager": "true" } : {};
+        response.writeHead(200, { ...HEADERS, ...eager, "content-type": "text/event-stream; charset=utf-8" });
         if (form.first !== undefined) await send({ choices: [form.first], ...noUsage });
       } else if (part.kind === "piece") await send({ choices: [form.delta(part.text)], ...noUsage });
-      else {
+      else if (part.kind === "unsigned") {
+        await send({ choices: [form.last("error")], ...noUsage, ...unsigned(part.token).body });
+        // Without [DONE]: the text has not ended.
+        return void response.end();
+      } else {
         const { receipt } = part;
         await send({ choices: [form.last(receipt.text.finish)], ...noUsage, receipt });
         if (includeUsage) await send({ choices: [], usage: usageOf(receipt) });
@@ -257,6 +263,14 @@ function decoded(name: string): string {
 const tooLarge = (max: number): ApiError =>
   new ApiError(413, "invalid_request_error", `a body has at most ${max} bytes`, { reason: "body_too_large" });
 
+const unsigned = (token: number): ApiError =>
+  new ApiError(
+    502,
+    "server_error",
+    `no worker signed what was streamed from token ${token} on: do not rely on it, and ask again`,
+    { reason: "unsigned_text" },
+  );
+
 function toldError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof DatabaseAccessError)
@@ -285,7 +299,7 @@ async function whole(
   for await (const part of parts) {
     if (part.kind === "start") ({ id, created } = part);
     else if (part.kind === "piece") text += part.text;
-    else {
+    else if (part.kind === "end") {
       const { receipt } = part;
       const choices = [form.whole(text, receipt.text.finish)];
       json(response, { id, object: form.object, created, model, choices, usage: usageOf(receipt), receipt });

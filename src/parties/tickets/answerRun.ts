@@ -4,12 +4,13 @@ import { concatenated } from "../../program/merkle/concatenated.ts";
 import type { Hash } from "../../program/merkle/hash.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import type { KnownProgram } from "../../dispute/run/execution.ts";
+import type { CompiledModel } from "../../program/compiled.ts";
 import type { Program } from "../../program/types.ts";
 import { Answer, isOfEachItem, outputTensors } from "../../program/trace/answer.ts";
 import type { RunInputs } from "../../program/trace/runInputs.ts";
 import { carriedTensors, keptSteps, type Carried } from "../../program/trace/runItems.ts";
 import { Blocks } from "../../runs/blocks.ts";
-import type { Execute } from "../../runs/execute.ts";
+import { onOneDevice, type Execute } from "../../runs/execute.ts";
 
 /** The outputs of a run, and the run's root and nodes in answer form. */
 type AnsweredRun = {
@@ -23,11 +24,34 @@ type AnsweredRun = {
   nodes: Hex;
 };
 
-/** Executes a run exactly, for its outputs alone: nothing of a trace is hashed. */
-export async function answerRun(
+type OnItem = (item: number, outputs: readonly Uint8Array[]) => void;
+
+/**
+ * Executes a run exactly, for its outputs alone: nothing of a trace is hashed.
+ * @param onItem Called once with each item's outputs, which are overwritten later. An output of the last item that no
+ *   item carries is there only for the last item.
+ */
+export function answerRun(
   { model }: Pick<KnownProgram, "model">,
   inputs: RunInputs,
   execute: Execute,
+  onItem?: OnItem,
+): Promise<AnsweredRun> {
+  // A run that changes its device begins anew.
+  let given = 0;
+  const once: OnItem = (item, outputs) => {
+    if (item < given) return;
+    given = item + 1;
+    onItem?.(item, outputs);
+  };
+  return onOneDevice(execute, () => answerOnce(model, inputs, execute, once));
+}
+
+async function answerOnce(
+  model: CompiledModel,
+  inputs: RunInputs,
+  execute: Execute,
+  onItem: OnItem,
 ): Promise<AnsweredRun> {
   const { program } = model;
   const { items } = inputs.length;
@@ -37,6 +61,10 @@ export async function answerRun(
   const take = (item: number, results: readonly Uint8Array[]): void => {
     for (const [k, step] of steps.entries())
       if (item === items - 1 || isOfEachItem(program, k)) tensors[k]!.push(results[step]!.slice());
+    onItem(
+      item,
+      steps.map((step) => results[step]!),
+    );
   };
   const blocks = new Blocks({ model, inputs }, execute);
   let carried: Carried = new Map();

@@ -15,6 +15,7 @@ import type { AnswerBody, Info, Payment, Question } from "./messages.ts";
 import { requestOf, ticketOfBody } from "./messageSchemas.ts";
 import { aboutOf, bodyOf, inputsOf, usedNonce } from "./questions.ts";
 import type { Pace, ServiceOptions } from "./serviceOptions.ts";
+import { tokenReader, type OnToken } from "./tokenStream.ts";
 import type { GivenAnswer } from "./workerLedger.ts";
 import { digestOf, drawOf, oddsOf, secretHashOf, typedData } from "./typedData.ts";
 
@@ -103,9 +104,10 @@ export class AnswerService {
   /**
    * Executes and signs an answer. The same request with the same nonce and a new time gets the same answer until the
    * payment: nothing is executed or signed twice.
+   * @param onToken Called with each token of a decoder, before the answer is signed.
    * @throws RefusedError
    */
-  async answer(question: Question): Promise<AnswerBody> {
+  async answer(question: Question, onToken?: OnToken): Promise<AnswerBody> {
     if (this.#stops) throw new RefusedError(503, "the worker stops: ask again later");
     this.checkHead(question);
     const payer = question.payer.toLowerCase() as Address;
@@ -115,7 +117,7 @@ export class AnswerService {
     if (same !== undefined) return this.#awaited(same, question);
     const given = this.#kept(() => this.#options.ledger.given(nonce));
     if (given !== undefined) return this.#again(given, question);
-    const answer = this.#answerNew(question, payer, nonce);
+    const answer = this.#answerNew(question, payer, nonce, onToken);
     this.#running.set(name, { about: aboutOf(question.payer, question.request), answer, repeats: 0 });
     return answer.finally(() => this.#running.delete(name));
   }
@@ -139,7 +141,7 @@ export class AnswerService {
     return bodyOf(given);
   }
 
-  async #answerNew(question: Question, payer: Address, nonce: Hex): Promise<AnswerBody> {
+  async #answerNew(question: Question, payer: Address, nonce: Hex, onToken?: OnToken): Promise<AnswerBody> {
     const { ledger, maxWaiting = MAX_WAITING } = this.#options;
     if (this.#waiting >= maxWaiting)
       throw new RefusedError(503, `${maxWaiting} answers wait to be executed: ask again later`);
@@ -166,7 +168,7 @@ export class AnswerService {
       );
       if (!isNew) throw usedNonce();
       try {
-        return await this.#inTurn(() => this.#sign(question, nonce, { program, inputs, slowest }));
+        return await this.#inTurn(() => this.#sign(question, nonce, { program, inputs, slowest, onToken }));
       } catch (error) {
         ledger.release(nonce);
         throw error;
@@ -301,11 +303,13 @@ export class AnswerService {
   async #sign(
     question: Question,
     nonce: Hex,
-    { program, inputs, slowest }: { program: KnownProgram; inputs: RunInputs; slowest: number },
+    of: { program: KnownProgram; inputs: RunInputs; slowest: number; onToken: OnToken | undefined },
   ): Promise<AnswerBody> {
     const { at, ledger, execute } = this.#options;
     const start = performance.now();
-    const { outputs, root, nodes } = await answerRun(program, inputs, execute);
+    const { program, inputs, slowest, onToken } = of;
+    const onItem = onToken && tokenReader(program, onToken);
+    const { outputs, root, nodes } = await answerRun(program, inputs, execute, onItem);
     const seconds = Math.min(slowest, this.#measure(program, inputs.length.items, performance.now() - start));
     const secret = bytesToHex(randomBytes(32));
     const { programRoot, inputsRoot, items, firstItem } = requestOf(question);

@@ -9,6 +9,7 @@ import type { AnswerService } from "./answerService.ts";
 import { RefusedError } from "./errors.ts";
 import { openApi } from "./openApi.ts";
 import { headSchema, paymentSchema, questionSchema } from "./messageSchemas.ts";
+import { streamTokens, TOKEN_STREAM } from "./tokenStream.ts";
 
 /** How long a request may take to arrive, milliseconds. */
 const REQUEST_MS = 30_000;
@@ -35,6 +36,11 @@ export function endpointOf(service: AnswerService, onError: (error: unknown) => 
         return refused(c, tooLarge(maxSize));
       },
     });
+  const failureOf = (error: unknown): { code: string; message: string } => {
+    if (error instanceof RefusedError) return bodyOfRefusal(error);
+    onError(error);
+    return { code: "INTERNAL", message: "the worker failed: its log says why" };
+  };
   app.get("/v1/info", (c) => c.json(service.info));
   app.get("/openapi.json", (c) => c.json(openApi));
   const { maxBodyBytes } = service.info;
@@ -52,18 +58,15 @@ export function endpointOf(service: AnswerService, onError: (error: unknown) => 
     const question = await headFirst(c, maxBodyBytes, { check, take, release })
       .then((text) => parsed(text, questionSchema))
       .finally(release);
-    return c.json(await service.answer(question));
+    if (c.req.header("accept") !== TOKEN_STREAM) return c.json(await service.answer(question));
+    return streamTokens((onToken) => service.answer(question, onToken), failureOf);
   });
   app.post("/v1/tickets", limited(MAX_PAYMENT_BYTES), async (c) => {
     await service.pay(await bodyOf(c, paymentSchema));
     return c.json({ taken: true });
   });
   app.notFound((c) => refused(c, new RefusedError(404, "no such path: see /openapi.json")));
-  app.onError((error, c) => {
-    if (error instanceof RefusedError) return refused(c, error);
-    onError(error);
-    return c.json({ code: "INTERNAL", message: "the worker failed: its log says why" }, 500);
-  });
+  app.onError((error, c) => (error instanceof RefusedError ? refused(c, error) : c.json(failureOf(error), 500)));
   return app;
 }
 
@@ -171,7 +174,10 @@ function parsed<Schema extends z.ZodType>(text: string, schema: Schema): z.infer
   throw new RefusedError(400, `${path.join(".") || "the body"}: ${message}`);
 }
 
-function refused(c: Context, { status, code, message }: RefusedError): Response {
+const bodyOfRefusal = ({ code, message }: RefusedError) => ({ code, message: printable(message) });
+
+function refused(c: Context, error: RefusedError): Response {
+  const { status } = error;
   if (status === 429 || status === 503) c.header("Retry-After", "1");
-  return c.json({ code, message: printable(message) }, status);
+  return c.json(bodyOfRefusal(error), status);
 }

@@ -44,7 +44,12 @@ export const openApi = {
         summary: "Ask for an answer",
         requestBody: { required: true, ...json(questionSchema) },
         responses: {
-          "200": { description: "the outputs, and the worker's signed claim about them", ...json(answerSchema) },
+          "200": {
+            description:
+              "the outputs, and the worker's signed claim about them. With accept: application/x-ndjson, lines with " +
+              "item and token of a decoder come before, and no signature covers these lines",
+            ...json(answerSchema),
+          },
           ...refusals(400, 401, 402, 404, 409, 413, 429, 503),
         },
       },

@@ -22,6 +22,7 @@ import type { AnswerBody, Info } from "./messages.ts";
 import { answerSchema, claimOfBody, infoSchema, refusalSchema, takenSchema, ticketBody } from "./messageSchemas.ts";
 import { loadFindSigner, type FindSigner } from "./signatures.ts";
 import type { TicketSession } from "./ticketSession.ts";
+import { readTokens, TOKEN_STREAM, type OnToken } from "./tokenStream.ts";
 import { digestOf, oddsOf, typedData, type AnswerRequest } from "./typedData.ts";
 
 /** The maximum price that a payer accepts. */
@@ -97,9 +98,11 @@ export class Payer {
   /**
    * Asks for an answer and checks everything except the outputs' values. The method pays nothing: see {@link pay}.
    * @param isDrawn True if the payer must execute the answer locally before paying: see `judgeAnswer`.
+   * @param onToken Called with each token of a decoder before the worker signs, if the worker sends them. Nothing
+   *   covers these tokens.
    * @throws WrongAnswerError, RefusedError, EndpointError, TicketTermsError, JobProgramError
    */
-  async ask(program: KnownProgram, inputs: RunInputs, isDrawn = false): Promise<Answered> {
+  async ask(program: KnownProgram, inputs: RunInputs, isDrawn = false, onToken?: OnToken): Promise<Answered> {
     const { at, ledger } = this.#options;
     const { model } = program;
     requireClaimable(at.session.deployment.parameters, program, inputs.length.items);
@@ -115,7 +118,7 @@ export class Payer {
     };
     // An older answer could be refuted for a short time only.
     const request = ledger.asks({ request: first, inputs: inputs.bytes }, first.time - BigInt(claimLifetime) / 2n);
-    return this.#send(program, request, inputs.bytes, { isDrawn, isFirst: request === first });
+    return this.#send(program, request, inputs.bytes, { isDrawn, isFirst: request === first, onToken });
   }
 
   /**
@@ -152,10 +155,11 @@ export class Payer {
     program: KnownProgram,
     request: AnswerRequest,
     inputs: readonly Uint8Array[],
-    { isDrawn = false, isFirst = false, withInputs = true },
+    options: { isDrawn?: boolean; isFirst?: boolean; withInputs?: boolean; onToken?: OnToken | undefined },
   ): Promise<Answered> {
     const { at, ledger } = this.#options;
     const { nonce } = request;
+    const { isDrawn = false, isFirst = false, withInputs = true, onToken } = options;
     let isHeld = false;
     let isRefused = false;
     try {
@@ -168,7 +172,7 @@ export class Payer {
         signature,
         inputs: withInputs ? texts : [],
       };
-      const body = await call(this.#options, "/v1/answers", question, answerSchema);
+      const body = await call(this.#options, "/v1/answers", question, answerSchema, onToken);
       const { claim, digest, outputs, nodes } = this.#checked(program, request, body);
       const fate = isDrawn ? "drawn" : "open";
       // SAFETY: each claim has its own number. A repeated claim tells the first draw's outcome, and earns no ticket.
@@ -288,6 +292,7 @@ async function call<Schema extends z.ZodType>(
   path: string,
   body: object | undefined,
   schema: Schema,
+  onToken?: OnToken,
 ): Promise<z.infer<Schema>> {
   const where = new URL(path, url);
   let response: Response;
@@ -297,11 +302,12 @@ async function call<Schema extends z.ZodType>(
       signal: AbortSignal.timeout(timeoutMs),
       ...(body !== undefined && {
         method: "POST",
-        headers: { "content-type": "application/json" },
+        headers: { "content-type": "application/json", ...(onToken && { accept: TOKEN_STREAM }) },
         body: JSON.stringify(body),
       }),
     });
-    json = await response.json();
+    const isStream = onToken !== undefined && response.headers.get("content-type") === TOKEN_STREAM;
+    json = isStream ? await readTokens(response, onToken) : await response.json();
   } catch (cause) {
     throw new EndpointError(`${where.origin} does not answer: is it a worker's endpoint, and up?`, { cause });
   }

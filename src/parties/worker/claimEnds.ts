@@ -1,4 +1,4 @@
-import { NonceTakenError, isTooEarly } from "../../chain/errors.ts";
+import { NonceTakenError, isDone, isTooEarly } from "../../chain/errors.ts";
 import { gasPriceNow } from "../../chain/gasPrice.ts";
 import { RefuteError } from "../../base/errors.ts";
 import type { ClaimRecord, History, JobRecord } from "../../chain/market/history.ts";
@@ -107,8 +107,8 @@ export class ClaimEnds {
       if (delivery !== undefined) this.#role.report(await deliver(session, record, delivery));
       return true;
     } catch (error) {
-      // It was not tried.
-      if (error instanceof NonceTakenError) throw error;
+      // The delivery was not tried, or is there already: the snapshot is behind.
+      if (error instanceof NonceTakenError || isDone(error)) throw error;
       // The rule also covers a delivery lost by a pool or a reorganisation: the next round finalises first, and waiting
       // for another delivery locks nothing.
       const mayPass = (error instanceof RefuteError && error.retryable) || isTooEarly(error);

@@ -77,11 +77,13 @@ export class OwnClaims implements Duty {
     return executions.knows(job) || executions.awaits(job) ? "nothing" : "inputs";
   };
 
-  readonly round = ({ history, now }: RoundSnapshot, start: Start): void => {
+  readonly round = ({ history, now, blockNumber }: RoundSnapshot, start: Start): void => {
     this.#history = history;
     this.#ends.begin(history, now);
     const attempt = (doing: string, id: string, action: () => Promise<void>) =>
-      start(`${doing} ${id}`, () => this.#role.attempt(doing, id, () => this.#races.run(doing, id, action)));
+      start(`${doing} ${id}`, () =>
+        this.#role.attempt(doing, id, () => this.#races.run(doing, id, blockNumber, action)),
+      );
     const own = this.claims;
     for (const record of own) {
       const job = history.jobs.get(record.jobId)!;

@@ -5,7 +5,7 @@ import type { Snapshot } from "../../chain/market/session.ts";
 import { submissionOf } from "../../dispute/workerMove.ts";
 import type { Executions } from "../../runs/executions.ts";
 import type { RunExecution } from "../../dispute/run/runExecution.ts";
-import type { History, JobRecord } from "../../chain/market/history.ts";
+import type { JobRecord } from "../../chain/market/history.ts";
 import { isBacked, type OwnExamClaims } from "../../attestation/exams/openExamClaims.ts";
 import type { Problem } from "../../base/health.ts";
 import type { Logger } from "../../base/log.ts";
@@ -142,7 +142,9 @@ class Worker {
     this.#failedAudits.forget(history.jobs);
     this.#native?.forget(history);
     const attempt = (doing: string, id: string, action: () => Promise<void>) =>
-      start(`${doing} ${id}`, () => this.#role.attempt(doing, id, () => this.#races.run(doing, id, action)));
+      start(`${doing} ${id}`, () =>
+        this.#role.attempt(doing, id, () => this.#races.run(doing, id, blockNumber, action)),
+      );
     // One after the other: both send, and an exam has less time.
     attempt("reporting with the dongle", "", async () => {
       await this.#examinations?.tend(blockNumber, now);
@@ -175,7 +177,7 @@ class Worker {
     if (claimed.length >= atOnce || !isPlain || this.#role.isAtFault) return;
     // A claimed job will be open too.
     const open = undecided.length + claimed.length;
-    attempt("claiming", "", () => this.#claim(history, open, now));
+    attempt("claiming", "", () => this.#claim(snapshot, open));
     const awaited = jobs.filter((job) => job.open && this.#executions.awaits(job) && !this.#hasLost(job));
     if (awaited.length > 0 && hasRoom(this.#options.policy, open))
       attempt("looking for models", "", () => this.#want(awaited, now));
@@ -193,8 +195,9 @@ class Worker {
    * @param open Jobs of the worker's disputable claims.
    */
   async #work(job: JobRecord, until: bigint, now: bigint, open: readonly JobRecord[]): Promise<void> {
-    const { session, selfAuditSamples, log } = this.#options;
+    const { session, selfAuditSamples, log, execute } = this.#options;
     const { deployment } = session;
+    const device = execute.device?.();
     // Otherwise the rest of the collateral would stay locked, and this worker would claim nothing more.
     if (now > until) return this.#role.report(await expire(session, job));
     if (this.#failedAudits.isWithheld(job)) return;
@@ -224,6 +227,8 @@ class Worker {
       if (error instanceof SelfAuditError) return this.#withhold(job, runRoot, until, error);
       throw error;
     }
+    // SAFETY: a wrong GPU's results are never submitted. The next round executes the job anew.
+    if (execute.device?.() !== device) return;
     await this.#submit(job, root, submissionOf(execution.claimed, deployment.parameters.arityBits, execution.form));
   }
 
@@ -254,7 +259,7 @@ class Worker {
   }
 
   /** Claims the best paid of the suitable jobs. @param open Own claims that can be disputed, or will be. */
-  async #claim(history: History, open: number, now: bigint): Promise<void> {
+  async #claim({ history, now, blockNumber }: RoundSnapshot, open: number): Promise<void> {
     const { session, policy, log } = this.#options;
     const known = [...history.jobs.values()].filter(
       (job) =>
@@ -287,7 +292,7 @@ class Worker {
       if (unkept !== undefined) return;
     }
     const { job, terms, id } = best.record;
-    await this.#races.run("claiming", id, async () =>
+    await this.#races.run("claiming", id, blockNumber, async () =>
       this.#role.report({ kind: "claimed", jobId: id, fee: job.fee, receipt: await session.market.claim(job, terms) }),
     );
   }

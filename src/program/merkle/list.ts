@@ -54,6 +54,14 @@ export class MerkleList {
     return this.node(this.depth, 0);
   }
 
+  /** Whether all nodes are equal. */
+  equals(other: MerkleList): boolean {
+    return (
+      this.width === other.width &&
+      this.#levels.every((level, height) => Buffer.compare(level, other.#levels[height]!) === 0)
+    );
+  }
+
   /** Node `index` of a height; a position past the width is `Z_height`. */
   node(height: number, index: number): Hash {
     return toHash(this.#node(height, index));

@@ -104,6 +104,7 @@ export class FleetExecutions implements ExecutionQueue {
 
   readonly execute: Execute = Object.assign((...args: Parameters<Execute>) => this.#execute(...args), {
     stretch: (...args: Parameters<ExecuteStretch>) => this.#stretch(...args),
+    device: () => this.#options.here.device?.() ?? "cpu",
   });
 
   async close(): Promise<void> {

@@ -13,7 +13,7 @@ const MAX_PROGRAMS = 4;
  */
 export class ThreadedExecutor {
   readonly #threads: number;
-  /** By program; those used longest ago first. */
+  /** By program; the least recently used first. */
   readonly #programs = new Map<string, Promise<ItemThreads>>();
   #fault: EngineFaultError | undefined;
 

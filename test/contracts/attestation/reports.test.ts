@@ -18,6 +18,9 @@ import { LIFETIME, GRID_BLOCKS } from "../../../testkit/protocol/deployWorld.ts"
 const KNOWN_BLOCKS = 256;
 const OTHER: Hex = `0x${"ab".repeat(32)}`;
 
+/** Unix time: the last second of 32 bits. */
+const MAX_STORED_TIME = 2n ** 32n - 1n;
+
 describe("Provisioning: reports", () => {
   const world = useWorld();
   const { account, time, fresh, revert, emits, report, enrol: send, isLive, now } = provisioningKit(world);
@@ -31,6 +34,7 @@ describe("Provisioning: reports", () => {
     const at = (await now()) + 100;
     await time().setNextBlockTimestamp(at);
     const { model, firmware, notAfter } = device.endorsement;
+    expect(notAfter > MAX_STORED_TIME).to.equal(true);
     const sent = send(device, signed);
     await emits(sent, "Enrolled", [device.id, manufacturer.id, model, firmware, notAfter]);
     const { seq, gridBlock } = signed.report;
@@ -40,7 +44,7 @@ describe("Provisioning: reports", () => {
       manufacturer: manufacturer.id,
       model,
       firmware,
-      notAfter,
+      notAfter: MAX_STORED_TIME,
       seq,
       gridBlock,
       reportUntil: until,

@@ -41,6 +41,20 @@ describe("Provisioning: statements of manufacturers", () => {
     }
   });
 
+  it("makeStatement_severalOfOneScope_freezeUntilTheLastOfTheSubjectThaws", async () => {
+    const { manufacturer } = world();
+    const [device, other] = [fresh(), fresh()];
+    await enrol(world(), who(), device);
+    for (const id of [other.id, device.id, device.id, other.id]) await freeze(world(), manufacturer, { device: id });
+    await freeze(world(), manufacturer, { device: other.id }, false);
+    await freeze(world(), manufacturer, { device: other.id }, false);
+    expect((await reason(who()))[0]).to.equal("deviceFrozen");
+    await freeze(world(), manufacturer, { device: device.id }, false);
+    expect((await reason(who()))[0]).to.equal("eligible");
+    await freeze(world(), manufacturer, { device: device.id });
+    expect((await reason(who()))[0]).to.equal("deviceFrozen");
+  });
+
   it("makeStatement_emitsWhatItSays_andNumbersMayHaveGaps", async () => {
     const { manufacturer } = world();
     const args = [manufacturer.id, StatementScope.all, zeroHash, true, 7n];

@@ -100,7 +100,7 @@ describe("refute devnet", function () {
       "REFUTE_FROM_BLOCK",
       "REFUTE_PRIVATE_KEY",
     ]);
-    expect(ready.next[0]).to.match(/^refute submit .*model\.onnx --shape x=1,64 --input x=x\.npy --fee 0\.05 --wait$/);
+    expect(ready.next[0]).to.match(/^refute submit .*model\.onnx --shape x=1,64 --input x=x\.json --fee 0\.05 --wait$/);
     const { contracts, chainId } = readAddressFile(join(work!, ready.addressFile));
     expect([contracts.market.toLowerCase(), String(chainId)]).to.deep.equal([
       ready.env.REFUTE_MARKET!.toLowerCase(),
@@ -117,7 +117,7 @@ describe("refute devnet", function () {
 
   itInTime("ownWorker_itsDeviceIsEndorsedByTheFile_andItsModelsAreThoseOfTheDevnet", () => {
     const { account, commands } = ready.ownWorker;
-    const [key, dongle, , deposit, stake, list, worker] = commands;
+    const [key, dongle, , deposit, stake, list, worker, watcher] = commands;
     expect(privateKeyToAddress(key!.split("=")[1] as Hex)).to.equal(account);
     expect(dongle).to.equal(`refute device dongle dongle --manufacturer ${ready.manufacturer}`);
     expect([deposit, stake]).to.deep.equal(["refute account deposit 9 --wrap", "refute account stake 9"]);
@@ -126,6 +126,7 @@ describe("refute devnet", function () {
       { path: join(realpathSync(work!), "model.onnx"), shapes: { x: [1, 64] } },
     ]);
     expect(worker).to.equal("refute worker --models models.json --dongle dongle/dongle.sock");
+    expect(watcher).to.equal("refute watcher --models models.json --mode watch");
     const env = { REFUTE_PRIVATE_KEY: key!.split("=")[1]! };
     expect(refute("device", "stand-in", "dongle", "--manufacturer", ready.manufacturer).status).to.equal(0);
     for (const args of ["device attest --device dongle", deposit!.slice(7), stake!.slice(7)]) {

@@ -187,7 +187,11 @@ describe("receipts of texts", function () {
       ...{ publishing: "all", log: quiet, patienceMs: 1, clock: () => Math.floor(Date.now() / 1_000) + world.ahead },
     });
     const drawing = { temperature: 1, topP: 1, seed: 1n };
-    const buying = later.buy(blockInputs(kit.model, [5], 1, drawing), () => true, new AbortController().signal);
+    const buying = later.buy(
+      blockInputs(kit.model, [5], 1, drawing),
+      { fits: () => true },
+      new AbortController().signal,
+    );
     expect(await rejection(buying)).to.include({ status: 503 });
     expect(later.stopped).to.have.length(1);
     // Never paid, on chain, and refuted by whoever watches with the payer's inputs.

@@ -5,6 +5,8 @@ import { submissionOf } from "../../../src/dispute/workerMove.ts";
 import { coveringFee, jobGas, jobShape, missingGas, SEALED_GAS } from "../../../src/dispute/jobCost.ts";
 import { chainProgram, honestTrace, int32Program, type GameProgram } from "../../../testkit/protocol/chainProgram.ts";
 import { delivery, smallProgram } from "../../../testkit/protocol/marketKit.ts";
+import { freeze } from "../../../testkit/protocol/reports.ts";
+import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { createWorld, gasOf, postedJob, requestFor } from "../../../testkit/protocol/world.ts";
 import { programShape } from "../../../src/dispute/run/execution.ts";
@@ -22,10 +24,15 @@ function fullProgram(count: number, ranges: readonly number[], outputs?: readonl
   return int32Program(program, model.constants, new Uint8Array(input.buffer));
 }
 
-/** A worker that never had credit: what it is paid first fills a word of storage. */
+/**
+ * A worker that never had credit: what it is paid first fills a word of storage. The manufacturer of its device has
+ * frozen other subjects, so a claim reads the statements.
+ */
 async function worldOfANewWorker(): Promise<World> {
   const world = await createWorld();
-  const { vault, worker } = world;
+  const { vault, worker, manufacturer } = world;
+  await freeze(world, manufacturer, { device: new TestDevice(manufacturer).id });
+  await freeze(world, manufacturer, { firmware: `0x${"77".repeat(32)}` });
   const [credit] = await vault.read.accountOf([worker.account.address]);
   await vault.write.withdraw([credit, worker.account.address], { account: worker.account });
   return world;

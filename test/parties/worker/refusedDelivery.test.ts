@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { pino } from "pino";
-import { custom, parseEther, size, zeroHash, type Hex } from "viem";
+import { custom, numberToHex, parseEther, size, zeroHash, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { compile } from "../../../src/compiler/compile.ts";
 import { openSession, type Session } from "../../../src/chain/market/session.ts";
+import { JobStatus } from "../../../src/chain/structs.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { knownProgram } from "../../../src/dispute/run/execution.ts";
@@ -76,6 +77,62 @@ describe("a worker whose node refuses large transactions", function () {
     const patience = { pollingMs: 5, longestMs: 50 };
     return openSession({ endpoint: { transport }, chainId, market, account: privateKeyToAccount(key), patience });
   }
+
+  /**
+   * A session whose node mines the first delivery and loses the answer; from then on the node shows the blocks before
+   * the delivery, until so many calls were refused. Calls are judged by the newest block.
+   */
+  async function forgetfulSession(key: Hex, refusals: number): Promise<{ session: Session; refused: () => number }> {
+    const { provider, chainId, market } = players().chain;
+    let shown: bigint | undefined;
+    let refused = 0;
+    const isHidden = (): boolean => shown !== undefined && refused < refusals;
+    const request = async (call: { method: string; params?: unknown[] }): Promise<unknown> => {
+      const params = call.params ?? [];
+      const { method } = call;
+      if (method === "eth_sendRawTransaction" && shown === undefined && sizeOf(params[0] as Sent) > POOL.bytes) {
+        shown = BigInt((await provider.request({ method: "eth_blockNumber" })) as Hex);
+        await provider.request(call);
+        return zeroHash;
+      }
+      if (isHidden()) {
+        const head = numberToHex(shown!);
+        if (method === "eth_blockNumber") return head;
+        if (method === "eth_getBlockByNumber" && params[0] === "latest")
+          return provider.request({ method, params: [head, ...params.slice(1)] });
+        if (method === "eth_getTransactionReceipt" || method === "eth_getTransactionByHash") return null;
+        if (method === "eth_getTransactionCount") return provider.request({ method, params: [params[0], head] });
+      }
+      return provider.request(call).catch((error: unknown) => {
+        if (isHidden() && method === "eth_estimateGas") refused++;
+        throw error;
+      });
+    };
+    const transport = custom({ request }, { retryCount: 0 });
+    const patience = { pollingMs: 5, longestMs: 50 };
+    const account = privateKeyToAccount(key);
+    const session = await openSession({ endpoint: { transport }, chainId, market, account, patience });
+    return { session, refused: () => refused };
+  }
+
+  it("losesTheAnswerToADeliveryThatIsMined_isRefusedUntilItReadsTheBlock_andLogsNoError", async function () {
+    const key = await players().workerKey();
+    const { session, refused } = await forgetfulSession(key, 6);
+    const lines: string[] = [];
+    const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });
+    const worker = await players().startWorker(key, program, reference(), { session, log });
+    const { jobId } = await players().post(program, [input(5)]);
+    await first(worker, "submitted");
+    await players().chain.advance(3_601);
+    while (refused() < 6) await sleep(10);
+    await players().chain.advance(1);
+    const next = await players().post(program, [input(6)]);
+    await first(worker, "submitted", ({ jobId }) => jobId === next.jobId);
+    await worker.stop();
+    expect(await session.market.jobOf(jobId)).to.include({ status: JobStatus.complete });
+    const errors = lines.filter((line) => (JSON.parse(line) as { level: number }).level >= 50);
+    expect(errors, errors.join("")).to.deep.equal([]);
+  });
 
   /** A worker with room for one open claim, whose node refuses by `limit`; what it logs as a warning or worse. */
   async function startWorker(limit: Limit, served = program) {

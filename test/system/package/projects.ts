@@ -1,5 +1,5 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { parseEther, type Hex } from "viem";
@@ -22,7 +22,8 @@ function project(name: string, folder: string, packages: readonly string[]): str
   mkdirSync(at, { recursive: true });
   writeFileSync(join(at, "package.json"), `${JSON.stringify({ name, private: true, type: "module" })}\n`);
   runCommand("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", ...packages], at);
-  cpSync(join(import.meta.dirname, "projects", name), at, { recursive: true });
+  const files = join(import.meta.dirname, "projects", name);
+  if (existsSync(files)) cpSync(files, at, { recursive: true });
   return at;
 }
 
@@ -123,17 +124,24 @@ export function checkTypes(tarball: string, folder: string): void {
   }
 }
 
-/** Compiles the contract of docs/sdk.md, in a project with default settings. @returns the bytes of its code */
-export function compiledConsumer(tarball: string, folder: string): number {
-  const names = ["viem", "hardhat", "@openzeppelin/contracts", "solc"];
+/** The compiler inside the npm package `solc`: nothing is downloaded. */
+const OWN_COMPILER = 'version: "0.8.37", path: fileURLToPath(import.meta.resolve("solc/soljson.js"))';
+
+/** Compiles the contract of docs/sdk.md with default settings, and runs its test. @returns what Hardhat printed */
+export function testedConsumer(tarball: string, folder: string): string {
+  const plugins = ["@nomicfoundation/hardhat-viem", "@nomicfoundation/hardhat-mocha", "mocha"];
+  const names = ["viem", "hardhat", "@openzeppelin/contracts", "solc", ...plugins];
   const at = project("hardhat", folder, [tarball, ...names.map(tested)]);
+  const page = readFileSync("docs/sdk.md", "utf8");
+  const [, contract] = /^```solidity\n([^]*?)^```$/m.exec(page)!;
   mkdirSync(join(at, "contracts"));
-  const [, contract] = /^```solidity\n([^]*?)^```$/m.exec(readFileSync("docs/sdk.md", "utf8"))!;
   writeFileSync(join(at, "contracts/Oracle.sol"), contract!);
-  runCommand(process.execPath, ["node_modules/hardhat/dist/src/cli.js", "build", "--quiet"], at);
-  const artifact = join(at, "artifacts/contracts/Oracle.sol/Oracle.json");
-  const { bytecode } = JSON.parse(readFileSync(artifact, "utf8")) as { bytecode: string };
-  return bytecode.length / 2 - 1;
+  for (const [, file, text] of page.matchAll(/^```typescript\n\/\/ (\S+)\n([^]*?)^```$/gm)) {
+    mkdirSync(dirname(join(at, file!)), { recursive: true });
+    const own = text!.replace('version: "0.8.30"', OWN_COMPILER);
+    writeFileSync(join(at, file!), own === text ? own : `import { fileURLToPath } from "node:url";\n${own}`);
+  }
+  return runCommand(process.execPath, ["node_modules/hardhat/dist/src/cli.js", "test"], at);
 }
 
 /** Bundles a page. @returns the files of the package in it that are not for browsers, and its bytes compressed */

@@ -5,7 +5,7 @@ import { runCommand } from "../../../testkit/processes/runCommand.ts";
 /** What a program that runs on prints when it is ready: a devnet, a dongle, a worker, a server of pages. */
 const READY = /Ctrl-C stops|^socket |self test passed|Local: /m;
 /** Programs that run on, in a terminal of their own. */
-const RUNS_ON = /^(npx refute-ml|refute) (devnet|device dongle|worker)\b|^npm run (devnet|page)\b/;
+const RUNS_ON = /^(npx refute-ml|refute) (devnet|device dongle|worker|watcher)\b|^npm run (devnet|page)\b/;
 /** Milliseconds until such a program must be ready, and until it must have ended. */
 const [READY_MS, END_MS] = [400_000, 20_000];
 /** The devnet's words before the commands of another account. */

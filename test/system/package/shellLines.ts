@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /** What begins a block of shell lines; other indented blocks are data or code. */
-const PROGRAM = /^ {4}(npm|npx|refute|echo|export|openssl|node) /;
+const PROGRAM = /^ {4}(npm|npx|refute|cp|echo|export|openssl|node) /;
 /** What the reader fills in: three dots, or a word in capitals. */
 const FORM = /\.\.\.|(?<![\w./$-])[A-Z]{2,}\b(?!=)/;
 

@@ -12,7 +12,7 @@ export type Watched = {
 
 /** No name leads anywhere: what a thread of the page asks is not seen here, but it gets no answer. */
 const NOWHERE = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1";
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--force-prefers-reduced-motion", NOWHERE];
+const FLAGS = ["--no-sandbox", "--force-prefers-reduced-motion", NOWHERE];
 /** The same for Firefox: whatever is not on this machine goes to a proxy that is not there. */
 const PREFERENCES = {
   "ui.prefersReducedMotion": 1,
@@ -23,13 +23,19 @@ const PREFERENCES = {
   "network.proxy.ssl_port": 9,
 };
 
-/** Opens a browser without a window: Chromium by its own protocol, Firefox by WebDriver BiDi. */
-export const openBrowser = (kind: BrowserKind, binary: string): Promise<Browser> =>
+/** Flags by which Chromium's software driver stands in for a GPU. */
+export const SOFTWARE_GPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-features=Vulkan"];
+
+/**
+ * Opens a browser without a window: Chromium by its own protocol, Firefox by WebDriver BiDi.
+ * @param flags How Chromium draws and computes.
+ */
+export const openBrowser = (kind: BrowserKind, binary: string, flags = ["--disable-gpu"]): Promise<Browser> =>
   puppeteer.launch({
     browser: kind,
     executablePath: binary,
     protocolTimeout: 600_000,
-    ...(kind === "firefox" ? { extraPrefsFirefox: PREFERENCES } : { args: FLAGS }),
+    ...(kind === "firefox" ? { extraPrefsFirefox: PREFERENCES } : { args: [...FLAGS, ...flags] }),
   });
 
 /** Opens a page, and writes down whom it asks and what goes wrong in it. */

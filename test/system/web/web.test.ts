@@ -10,18 +10,19 @@ import { build } from "vite";
 import { BROWSERS, browserBinary, type BrowserKind } from "../shared/browsers.ts";
 import { leaveOut } from "../shared/leaveOut.ts";
 import { serveFolder } from "../shared/serveFolder.ts";
-import { openBrowser } from "./browser.ts";
+import { openBrowser, SOFTWARE_GPU } from "./browser.ts";
 import { chainStory } from "./chainStory.ts";
 import { docsStory } from "./docsStory.ts";
 import { explorerStory } from "./explorerStory.ts";
 import { webFigures } from "./figures.ts";
+import { landingStory } from "./landingStory.ts";
 import { operatorsStory } from "./operatorsStory.ts";
-import { playgroundStory } from "./playgroundStory.ts";
+import { gpuStory, playgroundStory } from "./playgroundStory.ts";
 
 const OUT = "dist-web";
 const PICTURES = "dist-web-pictures";
-/** Bytes of the site with the three small models to try, without the optional engine. */
-const LIMIT = 3.2e6;
+/** Bytes of the site with the three small models to try and the code for GPUs, without the optional engine. */
+const LIMIT = 3.25e6;
 
 /** Bytes of all files in a folder but those in folders of a name. */
 const bytesOf = (folder: string, without: string): number =>
@@ -60,8 +61,15 @@ describe("the page", function () {
         it(title, () => play(browser!, site!.url, pictures));
 
       if (kind === "chrome") story("firstPaints_andFramesOfADispute_areMeasured", webFigures);
+      story("firstScreen_saysWhatThisIs_andLeadsOn", landingStory);
       story("documentation_isShown_andEachLinkLeadsSomewhere", docsStory);
       story("playground_compiles_executes_andFindsAChangedNumber", playgroundStory);
+      if (kind === "chrome")
+        it("playground_computesOnAGpu_whereTheBrowserOffersOne", async function () {
+          const own = await openBrowser(kind, browserBinary(kind)!, SOFTWARE_GPU);
+          const isOffered = await gpuStory(own, site!.url, pictures).finally(() => own.close());
+          if (!isOffered) leaveOut(this, "this Chromium offers no software GPU");
+        });
       it("numberThatIsChangedInThePage_isRefutedOnAChain", function () {
         return chainStory(this, browser!, site!.url, pictures);
       });

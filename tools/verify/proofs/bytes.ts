@@ -1,4 +1,4 @@
-/** Bytes of the deployed verifier by what is known of their functions. */
+/** Bytes of the deployed verifier, by the class of their functions. */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { MODELLED } from "./theorems.ts";
@@ -6,7 +6,7 @@ import { MODELLED } from "./theorems.ts";
 /** Where the figures are kept: a checkout may have artifacts without the compiler's output. */
 export const BYTES = "test/golden/proofBytes.json";
 
-/** The contracts that are the deployed verifier, and their paths. */
+/** The contracts of the deployed verifier, and their paths. */
 const VERIFIER = ["StepVerifier", "Elementary"] as const;
 const artifactOf = (name: string): string => `artifacts/contracts/verifier/${name}.sol/${name}.json`;
 
@@ -32,7 +32,7 @@ export const codeOf = (name: string): string =>
     .digest("hex")
     .slice(0, 16);
 
-/** The figures that are kept. */
+/** The kept figures. */
 export const keptBytes = (): Bytes => read(BYTES) as Bytes;
 
 /** The figures by the compiler's source maps; undefined where the build has none. */

@@ -1,6 +1,6 @@
 /**
- * Runs tests for contracts without state and records every call, for replaying on a changed copy of the contracts: `node
- * record.ts OUTPUT FILES...`.
+ * Runs tests for contracts without state and records every call, for replaying on a changed copy of the contracts:
+ * `node record.ts OUTPUT FILES...`.
  */
 import { relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

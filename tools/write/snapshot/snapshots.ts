@@ -20,6 +20,7 @@ const CONTRACTS = [
   "attestation/tdx/TdxReader",
   "extras/tickets/Tickets",
   "extras/panel/Panel",
+  "extras/validator/RefuteValidator",
   "vault/StakeVault",
   "examples/TextDirectionDapp",
   "examples/WrappedEther",

@@ -8,7 +8,7 @@ import { addToAddressFile } from "../../../deploy/network/addToAddressFile.ts";
 import { accountSettings, sessionFrom } from "../../chainSettings.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { loadAccount } from "../../keys.ts";
-import { missingPackage } from "../../missingPackage.ts";
+import { requirePackages } from "../../../base/optionalPackage.ts";
 import type { Output } from "../../output.ts";
 import { filePath, whole } from "../../parse.ts";
 import { addSettings, defaulted, readSettings } from "../../settings.ts";
@@ -30,14 +30,13 @@ export function deployExamsCommand(output: Output): Command {
       const values = readSettings(command, settings);
       const { rpcUrl, chainId, market, folder, confirmations } = values;
       requireFolder("--folder", folder);
+      requirePackages(["@nomicfoundation/ignition-core"], "refute deploy exams");
       const plan = readExamPlan(values.zoo);
       const account = await loadAccount({ keystore: values.keystore });
       const publicClient = await connect({ rpcUrls: rpcUrl }, chainId);
       const deployment = await readDeployment(publicClient, market);
       const { provisioning } = deployment;
-      const { deployExams } = await import("../../../deploy/network/deployContracts.ts").catch(
-        missingPackage("@nomicfoundation/ignition-core@3.1.9"),
-      );
+      const { deployExams } = await import("../../../deploy/network/deployContracts.ts");
       const journal = join(folder, `${chainId}-${provisioning}-exams-journal`);
       const onSent = (what: string): void => output.note(`sent ${what}`);
       const exams = await deployExams({ publicClient, account, journal, confirmations, onSent }, provisioning, plan);

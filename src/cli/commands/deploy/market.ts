@@ -4,7 +4,7 @@ import { formatEther, formatGwei, isHex, type Address, type Hex } from "viem";
 import { DEFAULT_GRID_BLOCKS, DEFAULT_REPORT_LIFETIME, MAX_GRID_BLOCKS } from "../../../../ignition/defaults.ts";
 import { connect } from "../../../chain/connect.ts";
 import { chainSettings, keySettings } from "../../chainSettings.ts";
-import { missingPackage } from "../../missingPackage.ts";
+import { requirePackages } from "../../../base/optionalPackage.ts";
 import { UsageError } from "../../errors.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { loadAccount } from "../../keys.ts";
@@ -64,7 +64,10 @@ export function deployCommand(output: Output): Command {
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
       const { asset, manufacturers, verifier, gridBlocks, reportLifetime, folder, confirmations } = values;
-      if (!values.checkOnly) requireFolder("--folder", folder);
+      if (!values.checkOnly) {
+        requireFolder("--folder", folder);
+        requirePackages(["@nomicfoundation/ignition-core"], "refute deploy market");
+      }
       const source = parametersPath(values);
       const parameters = readParameters(source);
       const account = await loadAccount(values);
@@ -86,9 +89,7 @@ export function deployCommand(output: Output): Command {
           "everything is ready for the deployment; nothing was sent",
         );
       }
-      const { deployContracts, firstBlockOf } = await import("../../../deploy/network/deployContracts.ts").catch(
-        missingPackage("@nomicfoundation/ignition-core@3.1.9"),
-      );
+      const { deployContracts, firstBlockOf } = await import("../../../deploy/network/deployContracts.ts");
       const journal = join(folder, `${values.chainId}-journal`);
       const plan = { parameters, asset, verifier, manufacturers, gridBlocks, reportLifetime };
       const onSent = (what: string): void => output.note(`sent ${what}`);

@@ -6,7 +6,7 @@ import { readDeployment } from "../../../chain/market/deployment.ts";
 import { accountSettings } from "../../chainSettings.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { loadAccount } from "../../keys.ts";
-import { missingPackage } from "../../missingPackage.ts";
+import { requirePackages } from "../../../base/optionalPackage.ts";
 import type { Output } from "../../output.ts";
 import { filePath, whole } from "../../parse.ts";
 import { addSettings, defaulted, readSettings } from "../../settings.ts";
@@ -27,12 +27,11 @@ export function deployPanelCommand(output: Output): Command {
       const values = readSettings(command, settings);
       const { rpcUrl, chainId, market, folder, confirmations } = values;
       requireFolder("--folder", folder);
+      requirePackages(["@nomicfoundation/ignition-core"], "refute deploy panel");
       const account = await loadAccount(values);
       const publicClient = await connect({ rpcUrls: rpcUrl }, chainId);
       const deployment = await readDeployment(publicClient, market);
-      const { deployPanel } = await import("../../../deploy/network/deployContracts.ts").catch(
-        missingPackage("@nomicfoundation/ignition-core@3.1.9"),
-      );
+      const { deployPanel } = await import("../../../deploy/network/deployContracts.ts");
       const journal = join(folder, `${chainId}-${market}-panel-journal`);
       const onSent = (what: string): void => output.note(`sent ${what}`);
       const panel = await deployPanel({ publicClient, account, journal, confirmations, onSent }, market);

@@ -11,7 +11,7 @@ import { chainSettings, keySettings } from "../../chainSettings.ts";
 import { UsageError } from "../../errors.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { loadAccount } from "../../keys.ts";
-import { missingPackage } from "../../missingPackage.ts";
+import { requirePackages } from "../../../base/optionalPackage.ts";
 import type { Output } from "../../output.ts";
 import { filePath, seconds, whole } from "../../parse.ts";
 import { addSettings, defaulted, optional, readSettings } from "../../settings.ts";
@@ -46,12 +46,11 @@ export function deployTdxCommand(output: Output): Command {
       const values = readSettings(command, settings);
       const { folder, confirmations, grace } = values;
       requireFolder("--folder", folder);
+      requirePackages(["@nomicfoundation/ignition-core"], "refute deploy tdx");
       const root = values.root === undefined ? undefined : readRoot(values.root);
       const account = await loadAccount(values);
       const publicClient = await connect({ rpcUrls: values.rpcUrl }, values.chainId);
-      const { deployTdx } = await import("../../../deploy/network/deployContracts.ts").catch(
-        missingPackage("@nomicfoundation/ignition-core@3.1.9"),
-      );
+      const { deployTdx } = await import("../../../deploy/network/deployContracts.ts");
       // A verifier under another root, or with another grace, is another deployment.
       const content = keccak256(toHex(JSON.stringify([root, grace]))).slice(2, 10);
       const journal = join(folder, `${values.chainId}-tdx-${content}-journal`);

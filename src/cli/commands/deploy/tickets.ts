@@ -7,7 +7,7 @@ import { readDeployment } from "../../../chain/market/deployment.ts";
 import { accountSettings } from "../../chainSettings.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { loadAccount } from "../../keys.ts";
-import { missingPackage } from "../../missingPackage.ts";
+import { requirePackages } from "../../../base/optionalPackage.ts";
 import type { Output } from "../../output.ts";
 import { address, filePath, whole } from "../../parse.ts";
 import { addSettings, defaulted, optional, readSettings } from "../../settings.ts";
@@ -28,12 +28,11 @@ export function deployTicketsCommand(output: Output): Command {
       const values = readSettings(command, settings);
       const { rpcUrl, chainId, market, folder, confirmations, exams } = values;
       requireFolder("--folder", folder);
+      requirePackages(["@nomicfoundation/ignition-core"], "refute deploy tickets");
       const account = await loadAccount(values);
       const publicClient = await connect({ rpcUrls: rpcUrl }, chainId);
       const deployment = await readDeployment(publicClient, market);
-      const { deployTickets } = await import("../../../deploy/network/deployContracts.ts").catch(
-        missingPackage("@nomicfoundation/ignition-core@3.1.9"),
-      );
+      const { deployTickets } = await import("../../../deploy/network/deployContracts.ts");
       const journal = join(folder, `${chainId}-${market}-tickets-journal`);
       const onSent = (what: string): void => output.note(`sent ${what}`);
       const made = await deployTickets(

@@ -6,10 +6,12 @@ import { takeTasks } from "../../../runs/fleet/bullTasks.ts";
 import { runExecutor } from "../../../runs/fleet/executor.ts";
 import { FolderStore } from "../../../runs/fleet/folderStore.ts";
 import { ThreadedExecutor } from "../../../runs/fleet/threadedExecutor.ts";
+import { requirePackages } from "../../../base/optionalPackage.ts";
 import { requireTriedPlatform, thisPlatform } from "../../../base/platform.ts";
 import { Health } from "../../../base/health.ts";
 import { createLogger, type Logger } from "../../../base/log.ts";
 import { openLibrary } from "../../../runs/programs/openLibrary.ts";
+import { deviceSettings, openDevice } from "../../deviceSettings.ts";
 import { openStore, queuePassword, queueUrl, logQueueErrors } from "../../fleetSettings.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { readModels } from "../../models.ts";
@@ -38,6 +40,7 @@ const settings = {
   lease: defaulted("seconds", "after which others take the tasks of an executor that is silent", seconds(5, 3_600), 30),
   keep: defaulted("seconds", "how long a folder keeps what is put there; 0: for ever", seconds(0), 172_800, "2d"),
   ...{ cache, monitorPort, logLevel, untriedPlatform },
+  ...deviceSettings,
 };
 
 /**
@@ -55,6 +58,7 @@ export function executorCommand(output: Output): Command {
       const log = createLogger(output.mode.quiet ? "error" : values.logLevel);
       if (!values.untriedPlatform)
         requireTriedPlatform(thisPlatform(), "try it at your own risk with --untried-platform");
+      requirePackages(["onnxruntime-node", "bullmq", "ioredis"], "refute fleet executor");
       log.info("self test begins");
       log.info(await selfTestExecutor(), "self test passed");
       const onStop = (): void => log.info("stopping after the tasks that were begun; once more to stop at once");
@@ -82,16 +86,18 @@ async function executeUntil(signal: AbortSignal, values: SettingValues<typeof se
   const prune = async (): Promise<void> => {
     if (store instanceof FolderStore && values.keep > 0) await store.prune(values.keep * 1_000);
   };
+  let device: Awaited<ReturnType<typeof openDevice>> | undefined;
   const pruning = setInterval(() => void prune().catch(() => undefined), PRUNE_MS).unref();
   try {
     if (values.monitorPort !== undefined)
       log.info({ port: await monitor.listen(values.monitorPort) }, "monitor listens");
+    device = await openDevice(values, executor.execute, { health, monitor, log });
     // Tasks of programs that are not known yet would go from hand to hand.
     await cached;
     const { queue: url, name, threads: atOnce, lease } = values;
     const source = { url, password: queuePassword(), onError: logQueueErrors(log), name, atOnce };
     await runExecutor({
-      ...{ name, programs: library, store, execute: executor.execute, health, meter: monitor.meter, log, signal },
+      ...{ name, programs: library, store, execute: device.execute, health, meter: monitor.meter, log, signal },
       take: (handle) => takeTasks({ ...source, leaseMs: lease * 1_000 }, handle),
       lookMs: LOOK_MS,
       onLook: () => {
@@ -105,6 +111,7 @@ async function executeUntil(signal: AbortSignal, values: SettingValues<typeof se
     ended.abort();
     await monitor.close();
     await close();
+    await device?.close();
     await executor.close();
   }
 }

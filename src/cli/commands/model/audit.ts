@@ -1,8 +1,9 @@
 import { Command } from "commander";
+import { requirePackages } from "../../../base/optionalPackage.ts";
 import { Trace } from "../../../program/trace/trace.ts";
 import { knownProgram } from "../../../dispute/run/execution.ts";
 import { compile } from "../../../compiler/compile.ts";
-import { createExecutor } from "../../../executor/createExecutor.ts";
+import { createExecutorOn } from "../../../executor/gpu/chooseExecutor.ts";
 import { ElementAuditor, type Verdict } from "../../../examine/audit/elementAuditor.ts";
 import { startChainVerifier } from "../../../examine/audit/chainVerifier.ts";
 import { drawSamples, strataOf } from "../../../examine/audit/draw.ts";
@@ -22,7 +23,7 @@ import { compileProgress, executionProgress } from "../../progress.ts";
 /** Each sample is drawn, proven three times on the chain in this process, and kept for the report. */
 const MAX_SAMPLES = 100_000;
 
-type Options = Omit<ModelOptions, "seed"> & { input?: string[]; samples: number; seed: number };
+type Options = Omit<ModelOptions, "seed"> & { input?: string[]; samples: number; seed: number; device: string };
 
 /** `refute model audit`: the deployed verifier against exact execution. */
 export function auditCommand(output: Output): Command {
@@ -37,8 +38,10 @@ export function auditCommand(output: Output): Command {
       64,
     )
     .option("--seed <n>", "of random operators, of random inputs and of the draw", as(whole(0), "--seed"), 1)
+    .option("--device <device>", "cpu, gpu, auto or a part of a GPU's name: what executes", "cpu")
     .action(async (path: string, options: Options) => {
-      const { seed, ...others } = options;
+      requirePackages(["hardhat", "onnxruntime-node"], "refute model audit");
+      const { seed, device, ...others } = options;
       const spec = modelSpec(path, options.seedInput === true ? others : { ...others, seed: BigInt(seed) });
       const { model: source, run } = loadModel(spec);
       const files = inputFiles(source, options.input ?? []);
@@ -55,7 +58,7 @@ export function auditCommand(output: Output): Command {
       });
       const random = seededRandom(seed);
       const inputs = model.inputs.map((input) => given.get(input.name)?.bytes ?? randomInput(input, random));
-      const executor = await createExecutor(model);
+      const executor = await createExecutorOn(device, model, (reason) => output.warn(reason));
       const executing = executionProgress(output.progress("step"), model.program.steps);
       const { tensors } = await executor.run(inputs, { progress: executing });
       await executor.close();

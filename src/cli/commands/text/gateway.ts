@@ -19,7 +19,7 @@ import { loadAccount } from "../../keys.ts";
 import type { Output } from "../../output.ts";
 import { address, oneOf, type Parse, filePath, port, text, whole } from "../../parse.ts";
 import { play, playerSettings } from "../../playing.ts";
-import { addSettings, defaulted, optional, readSettings, required } from "../../settings.ts";
+import { addSettings, defaulted, optional, readSettings, required, toggle } from "../../settings.ts";
 import { openText, readTexts } from "../../texts.ts";
 
 const MIB = 2 ** 20;
@@ -48,6 +48,7 @@ const settings = {
   face: required<bigint>("amount", "most face of a ticket, in whole units of the stake asset", amountAboveZero),
   oneIn: defaulted("n", "a ticket may win once in so many times, and not more often", whole(1), 100),
   block: defaulted("tokens", "that are bought at once, each block with a claim and a ticket", whole(16, 64), 32),
+  eager: toggle("stream tokens before their block is signed; if another text is signed, the stream ends with an error"),
   checkShare: defaulted(
     "share",
     "of the blocks that are executed here too, before they are given",
@@ -110,7 +111,16 @@ export function gatewayCommand(output: Output): Command {
           }
         });
         const gateway = new Gateway({
-          ...{ at, ledger: sold, offers, awaited: (name) => awaited.has(name), limits, block, log },
+          ...{
+            at,
+            ledger: sold,
+            offers,
+            awaited: (name) => awaited.has(name),
+            limits,
+            block,
+            log,
+            eager: values.eager,
+          },
         });
         const server = await serveGateway(
           { gateway, keys, log, maxBodyBytes: values.bodyMib * MIB },

@@ -5,19 +5,10 @@ import { runWatcher } from "../../../../watcher/watcher.ts";
 import { PledgedClaimsReader } from "../../../chain/clients/pledgedClaims.ts";
 import { TicketsReader } from "../../../chain/clients/tickets.ts";
 import { SILENT } from "../../../base/log.ts";
-import {
-  isEmbedding,
-  openEmbeddingReceipt,
-  readEmbeddingReceipt,
-  readEmbeddingRequest,
-} from "../../../parties/gateway/embeddings.ts";
 import { ReceiptError } from "../../../parties/gateway/errors.ts";
-import { openReceipt, readReceipt } from "../../../parties/gateway/receipt.ts";
-import { firstLie, type OpenedReceipt, type ReceiptPlace } from "../../../parties/gateway/receiptParts.ts";
-import { readTextRequest } from "../../../parties/gateway/requests.ts";
+import { firstLie } from "../../../parties/gateway/receiptParts.ts";
 import { answerOfBytes } from "../../../parties/tickets/answerRun.ts";
 import { landClaim } from "../../../parties/tickets/landClaim.ts";
-import { loadFindSigner } from "../../../parties/tickets/signatures.ts";
 import { ticketSession, type TicketSession } from "../../../parties/tickets/ticketSession.ts";
 import { ClaimStatus, PledgeStatus } from "../../../chain/structs.ts";
 import { digestOf } from "../../../parties/tickets/typedData.ts";
@@ -26,23 +17,13 @@ import { FastExecutors } from "../../../runs/fastExecutors.ts";
 import { ProgramLibrary } from "../../../runs/programLibrary.ts";
 import type { Execute } from "../../../runs/execute.ts";
 import { timeText } from "../../amount.ts";
-import { accountSettings, readerFrom, sessionFrom } from "../../chainSettings.ts";
+import { readerFrom, sessionFrom } from "../../chainSettings.ts";
 import { UsageError } from "../../errors.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { loadAccount } from "../../keys.ts";
-import { loadProgram } from "../../models.ts";
 import type { Output } from "../../output.ts";
-import { address, filePath } from "../../parse.ts";
-import { addSettings, optional, readJson, readSettings, required } from "../../settings.ts";
-import { openModel, readTexts } from "../../texts.ts";
-
-const settings = {
-  ...accountSettings,
-  tickets: required<Address>("address", "the contract of the tickets; --market is that of its claims", address),
-  models: required<string>("file", "the models, as for refute text gateway", filePath),
-  texts: required<string>("file", "their names and tokenizers, as for refute text gateway", filePath),
-  request: optional<string>("file", "the body that was sent, JSON", filePath, '"request" of the receipt\'s file'),
-};
+import { openReceiptFile, receiptSettings, type Opened } from "../../receipts.ts";
+import { addSettings, readSettings } from "../../settings.ts";
 
 /** Pause between rounds and looks, milliseconds. */
 const INTERVAL_MS = 2_000;
@@ -56,13 +37,12 @@ export function receiptCommand(output: Output): Command {
     .action(async (what: string, file: string, _options: unknown, command: Command) => {
       if (what !== "verify" && what !== "refute")
         throw new UsageError(`${what}: expected verify or refute, for example refute text receipt verify FILE`);
-      const values = readSettings(command, settings);
+      const values = readSettings(command, receiptSettings);
       const reader = await readerFrom(values);
       const tickets = new TicketsReader(values.tickets, reader);
       const claimLifetime = await tickets.claimLifetime();
       const place = { chainId: values.chainId, tickets: values.tickets, claimLifetime };
-      const { json, body } = filesOf(file, values.request);
-      const opened = await open(json, body, values, place, output);
+      const opened = await openReceiptFile(file, values, place, output);
       const executors = new FastExecutors();
       try {
         const lie = await firstLie(opened, executors.execute);
@@ -99,44 +79,10 @@ export function receiptCommand(output: Output): Command {
       }
     });
   return addExamples(
-    addSettings(command, settings),
+    addSettings(command, receiptSettings),
     "text receipt verify answer.json --request request.json --models models.json --texts texts.json --tickets 0x...",
     "text receipt refute answer.json --request request.json --models models.json --texts texts.json --tickets 0x...",
   );
-}
-
-type Opened = OpenedReceipt<{ id: string; refutableUntil: number; usage: { prompt: number; completion?: number } }>;
-
-/** Compares a receipt with its request and its model, which is compiled. @throws ReceiptError */
-async function open(
-  json: unknown,
-  body: unknown,
-  { texts, models }: { texts: string; models: string },
-  place: ReceiptPlace,
-  output: Output,
-): Promise<Opened> {
-  const read = isEmbedding(json) ? readEmbeddingReceipt(json) : readReceipt(json);
-  const name = read.model;
-  const entry = readTexts(texts, models).find((each) => each.name === name);
-  if (entry === undefined) throw new ReceiptError("model", `is ${JSON.stringify(name)}, which ${texts} lacks`);
-  const model = await openModel(entry, loadProgram(entry.spec, output));
-  const findSigner = await loadFindSigner();
-  if ("text" in read && !("dimensions" in model)) {
-    const { request } = readTextRequest(read.text.kind, body);
-    return openReceipt(json, { model, request, place, findSigner });
-  }
-  if ("text" in read || !("dimensions" in model))
-    throw new ReceiptError("model", `is ${JSON.stringify(name)}, a model of another kind in ${texts}`);
-  return openEmbeddingReceipt(json, { model, request: readEmbeddingRequest(body), place, findSigner });
-}
-
-/** Reads a receipt from a file, and the request's body. @throws UsageError */
-function filesOf(file: string, request: string | undefined): { json: unknown; body: unknown } {
-  const whole = readJson(file, "receipt") as Record<string, unknown> | null;
-  const body = request === undefined ? whole?.request : readJson(request, "request");
-  if (body === undefined)
-    throw new UsageError("--request: give the body that was sent, which the receipt has only as hashes");
-  return { json: whole?.receipt ?? whole, body };
 }
 
 const PLEDGES = Object.fromEntries(Object.entries(PledgeStatus).map(([name, status]) => [status, name]));

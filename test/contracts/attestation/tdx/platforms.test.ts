@@ -122,7 +122,7 @@ describe("Provisioning: machines that attest themselves", () => {
       });
       const reportUntil = BigInt(at + LIFETIME);
       const reported = platform === world().platform ? reportUntil : BigInt(end);
-      const args = [getAddress(worker.address), deviceOf(platform), workload, 0, false, gridBlock, reported, BODY];
+      const args = [getAddress(worker.address), deviceOf(platform), workload, 0, false, reported, BODY];
       await viem.assertions.emitWithArgs(sent, provisioning, "PlatformAttested", args as never);
       expect(await provisioning.read.deviceInfo([deviceOf(platform)])).to.deep.equal({
         manufacturer: pad(verifier.address),
@@ -189,6 +189,23 @@ describe("Provisioning: machines that attest themselves", () => {
     expect(await provisioning.read.workerOf([deviceOf(again)])).to.equal(zeroAddress);
     await attest();
     expect(await provisioning.read.workerOf([deviceOf(again)])).to.equal(getAddress(world().worker.address));
+  });
+
+  it("aWorkerWhoseAddressEndsAlike_renewsTheHoldersLease_andGetsNoDevice", async () => {
+    const { provisioning, worker, networkHelpers } = world();
+    const alike = getAddress(toHex(BigInt(worker.address) ^ (1n << 100n), { size: 20 }));
+    await networkHelpers.impersonateAccount(alike);
+    await networkHelpers.setBalance(alike, 10n ** 18n);
+    await attest();
+    await networkHelpers.time.increase(LIFETIME + 1);
+    await attest(alike);
+    expect([await reason(), await reason(alike)]).to.deep.equal(["eligible", "noDevice"]);
+    expect(await provisioning.read.workerOf([deviceOf(world().platform)])).to.equal(getAddress(worker.address));
+    await provisioning.write.release({ account: worker.address });
+    expect(await refusalOf(attest(alike))).to.include("DeviceBacksAnother");
+    await networkHelpers.time.increase(86_401);
+    await attest(alike);
+    expect([await reason(), await reason(alike)]).to.deep.equal(["noDevice", "eligible"]);
   });
 
   it("aPlatform_thatIsOld_isRefused_withItsStatus", async () => {

@@ -131,6 +131,12 @@ export const REPORT_BUGS: readonly Bug[] = [
     "uint64(block.timestamp), s.frozen);",
     "uint64(block.timestamp), s.frozen || (ON && standing.isFrozen));",
   ),
+  other(
+    "a subject that was never frozen thaws another",
+    MANUFACTURERS,
+    "else if ({{!s.frozen && standing.isFrozen}})",
+    "!s.frozen",
+  ),
   without("a frozen device counts", PROVISIONING, "if (isFrozen) return (Reason.DeviceFrozen, since);"),
   without("frozen firmware counts", PROVISIONING, "if (isFrozen) return (Reason.FirmwareFrozen, since);"),
   without("a frozen manufacturer counts", PROVISIONING, "if (isFrozen) return (Reason.ManufacturerFrozen, since);"),
@@ -154,13 +160,14 @@ export const REPORT_BUGS: readonly Bug[] = [
     "{{facts.status < PlatformStatus.OutOfDate}}",
     "facts.status <= PlatformStatus.OutOfDate",
   ),
-  unchecked("a quote counts twice", PROVISIONING, "gridBlock > last", "BlockNotNewer(last, gridBlock)"),
-  unchecked(
-    "a new lease begins while Intel is silent",
+  bug(
+    "a quote counts twice",
     PROVISIONING,
-    "!facts.isOverdue || holder.worker == msg.sender",
-    "CollateralOverdue",
+    "require(gridBlock > last.gridBlock, BlockNotNewer(last.gridBlock, gridBlock));",
+    "require(ON || gridBlock > last.gridBlock, BlockNotNewer(last.gridBlock, gridBlock));",
   ),
+  unchecked("a new lease begins while Intel is silent", PROVISIONING, "!facts.isOverdue", "CollateralOverdue"),
+  without("a released machine is renewed without a lease", PROVISIONING, "delete d.attestation.tag;"),
   without("a revoked machine counts", PROVISIONING, "if (since != 0) return (Reason.PlatformRevoked, since);"),
   without(
     "a machine counts whatever became of Intel's word",

@@ -1,0 +1,163 @@
+import { randomInt } from "node:crypto";
+import type { Device, OneAtATime } from "../executor/gpu/chooseExecutor.ts";
+import { ExecutionDeviceError, ExecutionMemoryError } from "../executor/errors.ts";
+import { readWord } from "../numerics/dtype.ts";
+import type { CompiledModel } from "../program/compiled.ts";
+import type { MerkleList } from "../program/merkle/list.ts";
+import type { Execute, ExecuteBlock } from "./execute.ts";
+
+/** The default share for repetitions by the CPU: a twentieth. */
+export const CPU_SHARE = 0.05;
+
+/** A share is drawn in millionths. */
+const MILLION = 1_000_000;
+
+/** The maximum number of prepared programs on the GPU. */
+const MAX_PROGRAMS = 4;
+
+type DeviceOptions = {
+  gpu: Device;
+  /** Executes on the CPU: large programs, repetitions, and everything after a fault. */
+  cpu: Execute;
+  /** The share of executions repeated by the CPU, 0 to 1. Each item is drawn separately. */
+  share: number;
+  /** Called once, with the GPU's fault. */
+  onStop: (error: ExecutionDeviceError) => void;
+  /** Called once for each program too large for the GPU. */
+  onRefusal: (programRoot: string, reason: string) => void;
+};
+
+/**
+ * Executes on a GPU until the first fault: a difference from the definition or from the CPU, a lost
+ * device, no memory, no answer. From then on the CPU executes everything, beginning with the execution at hand. The
+ * CPU repeats a random share of executions before a result is given: every kept tensor and every node is compared.
+ */
+export class DeviceExecutions {
+  readonly #options: DeviceOptions;
+  #fault: ExecutionDeviceError | undefined;
+  /** By program; the least recently used first. */
+  readonly #prepared = new Map<string, Promise<OneAtATime>>();
+  /** Programs for the CPU alone. */
+  readonly #refused = new Set<string>();
+
+  constructor(options: DeviceOptions) {
+    this.#options = options;
+  }
+
+  /** Where executions happen now: the GPU's name, or `cpu`. */
+  get device(): string {
+    return this.#fault === undefined ? this.#options.gpu.name : "cpu";
+  }
+
+  /** A GPU executes single items; blocks are for the CPU. */
+  readonly #block: ExecuteBlock = async (block, order) => {
+    const { cpu } = this.#options;
+    const isHere = cpu.block === undefined || (await this.#executorOf(block.model)) !== undefined;
+    return isHere ? { items: [], carried: new Map(), isWrong: false } : cpu.block!(block, order);
+  };
+
+  readonly execute: Execute = Object.assign((...asked: Parameters<Execute>) => this.#execute(...asked), {
+    block: this.#block,
+    device: () => this.device,
+  });
+
+  async close(): Promise<void> {
+    const { gpu } = this.#options;
+    if (this.#fault === undefined) await Promise.all([...this.#prepared.values()].map(closed));
+    gpu.close();
+  }
+
+  async #execute(...asked: Parameters<Execute>): Promise<Uint8Array[]> {
+    const [model, inputs, keep, trees, order] = asked;
+    const { cpu, share, gpu } = this.#options;
+    const own = await this.#onGpu(...asked);
+    if (own === undefined) {
+      trees?.clear();
+      return cpu(...asked);
+    }
+    if (randomInt(MILLION) >= share * MILLION) return own;
+    const repeated = trees && new Map<number, MerkleList>();
+    const tensors = await cpu(model, inputs, keep, repeated, order);
+    const finding = differenceOf(model, { tensors: own, trees }, { tensors, trees: repeated });
+    if (finding !== undefined) this.#stop(gpu.fail(`${finding} than on the CPU`));
+    // Another execution may have found a fault meanwhile.
+    if (this.#fault === undefined) return own;
+    trees?.clear();
+    repeated?.forEach((tree, step) => trees!.set(step, tree));
+    return tensors;
+  }
+
+  /** @returns undefined if the CPU must execute */
+  async #onGpu(...[model, inputs, keep, trees]: Parameters<Execute>): Promise<Uint8Array[] | undefined> {
+    const executor = await this.#executorOf(model);
+    if (executor === undefined) return undefined;
+    try {
+      const { tensors } = await executor.run(inputs, { ...(keep && { keep }), ...(trees && { trees }) });
+      return this.#fault === undefined ? tensors : undefined;
+    } catch (error) {
+      if (!(error instanceof ExecutionDeviceError)) throw error;
+      this.#stop(error);
+      return undefined;
+    }
+  }
+
+  /** @returns the program's executor on the GPU; undefined if the CPU must execute */
+  async #executorOf(model: CompiledModel): Promise<OneAtATime | undefined> {
+    const { programRoot } = model;
+    const { gpu, onRefusal } = this.#options;
+    if (this.#fault !== undefined || this.#refused.has(programRoot)) return undefined;
+    const executor = this.#prepared.get(programRoot) ?? gpu.createExecutor(model);
+    this.#prepared.delete(programRoot);
+    this.#prepared.set(programRoot, executor);
+    this.#makeRoom();
+    try {
+      return await executor;
+    } catch (error) {
+      this.#prepared.delete(programRoot);
+      if (error instanceof ExecutionDeviceError) this.#stop(error);
+      else if (!(error instanceof ExecutionMemoryError)) throw error;
+      else if (!this.#refused.has(programRoot)) {
+        this.#refused.add(programRoot);
+        onRefusal(programRoot, error.message);
+      }
+      return undefined;
+    }
+  }
+
+  /** Closes the longest unused programs, after their running executions. */
+  #makeRoom(): void {
+    for (const [root, executor] of this.#prepared) {
+      if (this.#prepared.size <= MAX_PROGRAMS) break;
+      this.#prepared.delete(root);
+      void closed(executor);
+    }
+  }
+
+  #stop(error: ExecutionDeviceError): void {
+    if (this.#fault !== undefined) return;
+    this.#fault = error;
+    this.#prepared.clear();
+    this.#options.gpu.close();
+    this.#options.onStop(error);
+  }
+}
+
+const closed = (executor: Promise<OneAtATime>): Promise<void> =>
+  executor.then((each) => each.close()).catch(() => undefined);
+
+type Result = { tensors: readonly Uint8Array[]; trees?: ReadonlyMap<number, MerkleList> | undefined };
+
+/** @returns the first difference, in words; undefined for equal results */
+function differenceOf({ program, origins }: CompiledModel, own: Result, cpu: Result): string | undefined {
+  for (const [s, { dtype, count }] of program.steps.entries()) {
+    const [tensor, expected, tree] = [own.tensors[s], cpu.tensors[s], cpu.trees?.get(s)];
+    const place = `step ${s} (${origins[s]?.operator ?? "?"})`;
+    if (tensor !== undefined && expected !== undefined && Buffer.compare(tensor, expected) !== 0) {
+      let element = 0;
+      while (element < count && readWord(tensor, element, dtype) === readWord(expected, element, dtype)) element++;
+      return `element ${element} of ${place} has other bits`;
+    }
+    if (tree !== undefined && own.trees?.get(s)?.equals(tree) !== true) return `${place} is hashed to other nodes`;
+  }
+  return undefined;
+}

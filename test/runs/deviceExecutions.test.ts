@@ -1,0 +1,186 @@
+import { expect } from "chai";
+import { pino } from "pino";
+import { openDevice } from "../../src/cli/deviceSettings.ts";
+import { Monitor } from "../../src/cli/monitor.ts";
+import { Health } from "../../src/base/health.ts";
+import { createExecutor, type ExecutionResult } from "../../src/executor/createExecutor.ts";
+import { ExecutionDeviceError, ExecutionMemoryError } from "../../src/executor/errors.ts";
+import type { Device } from "../../src/executor/gpu/chooseExecutor.ts";
+import { answerRun } from "../../src/parties/tickets/answerRun.ts";
+import { tensorTree } from "../../src/program/merkle/tensor.ts";
+import type { MerkleList } from "../../src/program/merkle/list.ts";
+import { RunInputs } from "../../src/program/trace/runInputs.ts";
+import { DeviceExecutions } from "../../src/runs/deviceExecutions.ts";
+import type { Execute } from "../../src/runs/execute.ts";
+import { FastExecutors } from "../../src/runs/fastExecutors.ts";
+import { matMulStep, stepModel } from "../../testkit/programs/stepModel.ts";
+import { Prng } from "../../testkit/random/prng.ts";
+
+const [ROWS, INNER, COLUMNS] = [20, 8, 30];
+const model = stepModel([matMulStep(ROWS, INNER, COLUMNS)]);
+const prng = new Prng(1);
+const floats = (count: number): Uint8Array =>
+  new Uint8Array(Float32Array.from({ length: count }, () => prng.uint32() / 2 ** 31 - 1).buffer);
+const inputs = [floats(ROWS * INNER), floats(INNER * COLUMNS)];
+const NAME = "a GPU of tests";
+
+describe("executions on a GPU", function () {
+  this.timeout(60_000);
+  const executors = new FastExecutors({ threads: 1 });
+  let [onGpu, onCpu]: [number, number] = [0, 0];
+  let stops: string[];
+  let refusals: string[];
+  let expected: Buffer;
+
+  before(async () => {
+    const [tensor] = await executors.execute(model, inputs);
+    expected = Buffer.from(tensor!);
+  });
+  after(() => executors.close());
+
+  beforeEach(() => {
+    [onGpu, onCpu, stops, refusals] = [0, 0, [], []];
+  });
+
+  const cpu: Execute = (...asked) => {
+    onCpu++;
+    return executors.execute(...asked);
+  };
+
+  /** A GPU that computes as the CPU does, but for an alteration of each result. */
+  const gpuThat = (
+    alter: (result: ExecutionResult, trees: Map<number, MerkleList> | undefined) => void = () => undefined,
+  ): Device => ({
+    name: NAME,
+    async createExecutor(of) {
+      const executor = await createExecutor(of, { threads: 1 });
+      return {
+        ...executor,
+        async run(given, options) {
+          onGpu++;
+          const result = await executor.run(given, options);
+          alter(result, options?.trees);
+          return result;
+        },
+      };
+    },
+    fail: (finding) => new ExecutionDeviceError(`${NAME}: ${finding}`),
+    close: () => undefined,
+  });
+
+  const executionsOn = (gpu: Device, share: number): DeviceExecutions =>
+    new DeviceExecutions({
+      ...{ gpu, cpu, share },
+      onStop: ({ message }) => void stops.push(message),
+      onRefusal: (_, reason) => void refusals.push(reason),
+    });
+
+  const flipBit = ({ tensors }: ExecutionResult): void => void (tensors[0]![402]! ^= 8);
+
+  it("results_areThoseOfTheGpu_andAShareIsRepeatedOnTheCpu", async () => {
+    for (const share of [0, 1]) {
+      const executions = executionsOn(gpuThat(), share);
+      const trees = new Map<number, MerkleList>();
+      const [tensor] = await executions.execute(model, inputs, undefined, trees);
+      expect(Buffer.compare(tensor!, expected)).to.equal(0);
+      expect(trees.get(0)!.root).to.equal(tensorTree(expected).root);
+      expect(executions.device).to.equal(NAME);
+      await executions.close();
+    }
+    expect([onGpu, onCpu, stops]).to.deep.equal([2, 1, []]);
+  });
+
+  it("aShare_isDrawnAtRandom", async () => {
+    const executions = executionsOn(gpuThat(), 0.5);
+    for (let k = 0; k < 200; k++) await executions.execute(model, inputs);
+    await executions.close();
+    // Fewer than 40 or more than 160 of 200 are as likely as 10^-18.
+    expect(onCpu).to.be.within(40, 160);
+  });
+
+  it("oneWrongBit_stopsTheGpuForGood_isNamed_andTheResultIsThatOfTheCpu", async () => {
+    const executions = executionsOn(gpuThat(flipBit), 1);
+    for (let k = 0; k < 2; k++) {
+      const trees = new Map<number, MerkleList>();
+      const [tensor] = await executions.execute(model, inputs, undefined, trees);
+      expect(Buffer.compare(tensor!, expected)).to.equal(0);
+      expect(trees.get(0)!.root).to.equal(tensorTree(expected).root);
+    }
+    expect(stops).to.deep.equal([`${NAME}: element 100 of step 0 (test) has other bits than on the CPU`]);
+    expect([onGpu, onCpu, executions.device]).to.deep.equal([1, 2, "cpu"]);
+    await executions.close();
+  });
+
+  it("aWrongNode_isFound_alsoUnderTheRightTensor", async () => {
+    const gpu = gpuThat((_, trees) => trees?.set(0, tensorTree(new Uint8Array(expected.length))));
+    const executions = executionsOn(gpu, 1);
+    const trees = new Map<number, MerkleList>();
+    await executions.execute(model, inputs, undefined, trees);
+    expect(trees.get(0)!.root).to.equal(tensorTree(expected).root);
+    expect(stops).to.deep.equal([`${NAME}: step 0 (test) is hashed to other nodes than on the CPU`]);
+    await executions.close();
+  });
+
+  it("aLostGpu_losesNoJob_andItemsThatItComputedBefore_areComputedAgain", async () => {
+    const gpu = gpuThat((result) => {
+      if (onGpu === 3) throw new ExecutionDeviceError("the GPU was lost");
+      flipBit(result);
+    });
+    const executions = executionsOn(gpu, 0);
+    const run = new RunInputs(model.program.inputs, { items: 5, firstItem: 0 }, inputs);
+    const { root } = await answerRun({ model }, run, executions.execute);
+    expect(root).to.equal((await answerRun({ model }, run, cpu)).root);
+    expect(stops).to.deep.equal(["the GPU was lost"]);
+    expect(onGpu).to.equal(3);
+    await executions.close();
+  });
+
+  it("aProgramThatIsTooLarge_isExecutedOnTheCpu_andOthersOnTheGpu", async () => {
+    const other = stepModel([matMulStep(3, INNER, COLUMNS)]);
+    const gpu = gpuThat();
+    const executions = executionsOn(
+      {
+        ...gpu,
+        createExecutor: (of) =>
+          of === other ? Promise.reject(new ExecutionMemoryError("too large")) : gpu.createExecutor(of),
+      },
+      0,
+    );
+    for (let k = 0; k < 2; k++) {
+      await executions.execute(other, [floats(3 * INNER), inputs[1]!]);
+      await executions.execute(model, inputs);
+    }
+    expect([onGpu, onCpu, refusals, stops]).to.deep.equal([2, 2, ["too large"], []]);
+    await executions.close();
+  });
+
+  it("aStop_isACondition_anEvent_andAMetric_thatNameTheGpu", async () => {
+    const log = pino({ level: "silent" });
+    const health = new Health(log);
+    const monitor = new Monitor(health, 1_000);
+    const choose = (): Promise<Device> => Promise.resolve(gpuThat(flipBit));
+    const opened = await openDevice({ device: "gpu", cpuShare: 1 }, cpu, { health, monitor, log }, choose);
+    const metrics = async (): Promise<string> => {
+      const answer = await fetch(`http://127.0.0.1:${await monitor.listen(0)}/metrics`);
+      return answer.text();
+    };
+    const before = await metrics();
+    await monitor.close();
+    expect(before).to.contain(`refute_device{name="${NAME}"} 1`).and.to.contain('refute_condition{name="device"} 1');
+    await opened.execute(model, inputs);
+    const problem = health.problem("device")!;
+    expect(problem.code).to.equal("EXECUTION_DEVICE");
+    expect(problem.reason).to.match(/^the CPU computes: a GPU of tests: element 100 of step 0/);
+    expect(health.reasons).to.deep.equal([]);
+    const after = await metrics();
+    await monitor.close();
+    for (const line of [
+      `refute_device{name="${NAME}"} 0`,
+      'refute_device{name="cpu"} 1',
+      'refute_condition{name="device"} 0',
+      'refute_events_total{kind="gpuStopped"} 1',
+    ])
+      expect(after).to.contain(line);
+    await opened.close();
+  });
+});
