@@ -165,8 +165,8 @@ describe("findDecisions", () => {
   });
 
   it("largestElementsInNoOrder_areNotDecided_alsoOfGivenFloatsAndIntegers", () => {
-    for (const of of ["x", "ids"])
-      expect(reason([node("TopK", [of, "two"], { sorted: 0 })]), of).to.include("in no order");
+    for (const input of ["x", "ids"])
+      expect(reason([node("TopK", [input, "two"], { sorted: 0 })]), input).to.include("in no order");
     const one = { initializers: { ...SPEC.initializers, one: int64Tensor([1]) } };
     expect(reason([node("TopK", ["ids", "one"], { sorted: 0 })], one)).to.equal("decided by 0");
   });

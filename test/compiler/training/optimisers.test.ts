@@ -91,11 +91,11 @@ describe("optimisers", () => {
       return this.skip();
     }
     for (const name of ["adagrad", "adam", "momentum", "nesterov_momentum"])
-      for (const of of [name, `${name}_multiple`]) {
-        const folder = `${CASES}/test_${of}`;
+      for (const test of [name, `${name}_multiple`]) {
+        const folder = `${CASES}/test_${test}`;
         // The model of adam_multiple leaves out the epsilon of its outputs; ONNX 1.22 has it and passes.
-        if (existsSync(folder) && of !== "adam_multiple")
-          expect(await runCase(folder), of).to.include({ kind: "passed" });
+        if (existsSync(folder) && test !== "adam_multiple")
+          expect(await runCase(folder), test).to.include({ kind: "passed" });
       }
   });
 });
