@@ -12,7 +12,7 @@ const artifactOf = (name: string): string => `artifacts/contracts/verifier/${nam
 
 /** Bytes of a contract: the instructions by the class of their function, and data after the instructions. */
 type Figures = { readonly code: string; readonly modelled: number; readonly tested: number; readonly data: number };
-export type Bytes = Readonly<Record<string, Figures>>;
+type Bytes = Readonly<Record<string, Figures>>;
 
 type Artifact = { readonly deployedBytecode: string; readonly buildInfoId?: string; readonly sourceName: string };
 type Tree = { readonly nodeType?: string; readonly name?: string; readonly src?: string };
