@@ -114,7 +114,6 @@ export const OUTLINE: readonly Chapter[] = [
       entry("dependencies", "Dependencies"),
       entry("web", "This site"),
       entry("reporting", "Reporting a vulnerability"),
-      entry("changelog", "Changes"),
     ],
   },
   {

@@ -58,7 +58,7 @@ export class MerkleList {
   equals(other: MerkleList): boolean {
     return (
       this.width === other.width &&
-      this.#levels.every((level, height) => Buffer.compare(level, other.#levels[height]!) === 0)
+      this.#levels.every((level, height) => level.every((byte, k) => byte === other.#levels[height]![k]))
     );
   }
 

@@ -17,7 +17,6 @@ export type DocPage = {
 const OTHERS = {
   overview: "README.md",
   reporting: "SECURITY.md",
-  changelog: "CHANGELOG.md",
   iris: "examples/iris/README.md",
 };
 
