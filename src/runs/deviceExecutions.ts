@@ -53,7 +53,7 @@ export class DeviceExecutions {
   readonly #block: ExecuteBlock = async (block, order) => {
     const { cpu } = this.#options;
     const isHere = cpu.block === undefined || (await this.#executorOf(block.model)) !== undefined;
-    return isHere ? { items: [], carried: new Map(), isWrong: false } : cpu.block!(block, order);
+    return isHere ? { items: [], carried: new Map(), isWrong: false } : cpu.block(block, order);
   };
 
   readonly execute: Execute = Object.assign((...asked: Parameters<Execute>) => this.#execute(...asked), {

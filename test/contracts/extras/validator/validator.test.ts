@@ -125,7 +125,7 @@ describe("RefuteValidator", () => {
     const claim = await claimOf();
     await finalise(claim);
     // Nobody asked.
-    await viem.assertions.revertWithCustomError(report(claim), registry, "Refused" as never);
+    await viem.assertions.revertWithCustomError(report(claim), registry, "Refused");
     // Another program, other inputs, another root: a claim that the contract does not know.
     for (const changed of [
       { ...claim, job: { ...claim.job, programRoot: SALT } },
