@@ -7,7 +7,7 @@ import {
 } from "../parties/gateway/embeddings.ts";
 import { ReceiptError } from "../parties/gateway/errors.ts";
 import { openReceipt, readReceipt } from "../parties/gateway/receipt.ts";
-import type { OpenedReceipt, ReceiptPlace } from "../parties/gateway/receiptParts.ts";
+import type { OpenedReceipt } from "../parties/gateway/receiptParts.ts";
 import { readTextRequest } from "../parties/gateway/requests.ts";
 import { loadFindSigner } from "../parties/tickets/signatures.ts";
 import { accountSettings } from "./chainSettings.ts";
@@ -37,14 +37,16 @@ export type Opened = OpenedReceipt<{
 /**
  * Reads a receipt, compiles the model, and compares the receipt with its request and its model.
  * @param file The receipt, or an answer of the gateway that has it.
+ * @param claimLifetime Of the tickets, seconds.
  * @throws ReceiptError, UsageError
  */
 export async function openReceiptFile(
   file: string,
-  { texts, models, request }: Pick<SettingValues<typeof receiptSettings>, "texts" | "models" | "request">,
-  place: ReceiptPlace,
+  { chainId, tickets, texts, models, request }: SettingValues<typeof receiptSettings>,
+  claimLifetime: number,
   output: Output,
 ): Promise<Opened> {
+  const place = { chainId, tickets, claimLifetime };
   const { json, body } = filesOf(file, request);
   const read = isEmbedding(json) ? readEmbeddingReceipt(json) : readReceipt(json);
   const name = read.model;

@@ -1,6 +1,6 @@
 // The compiled contracts in one file, so that the package is small.
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { brotliCompressSync, constants } from "node:zlib";
+import { compressed } from "../setup/contracts.mjs";
 
 const FOLDER = "artifacts/contracts";
 /** The folders of the contracts that a release deploys. */
@@ -19,14 +19,11 @@ export const artifactFiles = () =>
 
 /** Writes the contracts with code as compressed JSON: artifacts by the names of the contracts. */
 export function packContracts(path) {
+  // The build's own file is not in the package.
+  const withoutBuild = (key, value) => (key === "buildInfoId" ? undefined : value);
   const artifacts = artifactFiles()
-    .map((file) => JSON.parse(readFileSync(file, "utf8")))
+    .map((file) => JSON.parse(readFileSync(file, "utf8"), withoutBuild))
     .filter(({ bytecode }) => bytecode !== undefined && bytecode !== "0x")
     .map((artifact) => [artifact.contractName, artifact]);
-  // The build's own file is not in the package.
-  const packed = JSON.stringify(Object.fromEntries(artifacts), (key, value) =>
-    key === "buildInfoId" ? undefined : value,
-  );
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 };
-  writeFileSync(path, brotliCompressSync(packed, { params }));
+  writeFileSync(path, compressed(Object.fromEntries(artifacts)));
 }

@@ -33,11 +33,14 @@ export function sourcesHash(root = ".") {
   return hash.digest("hex");
 }
 
-/** Artifacts as the bytes of the file. */
-export function packArtifacts(hash, artifacts) {
+/** JSON in as few bytes as Brotli can. */
+export function compressed(value) {
   const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 };
-  return brotliCompressSync(JSON.stringify({ hash, artifacts }), { params });
+  return brotliCompressSync(JSON.stringify(value), { params });
 }
+
+/** Artifacts as the bytes of the file. */
+export const packArtifacts = (hash, artifacts) => compressed({ hash, artifacts });
 
 /** The hash and the artifacts that the file has. */
 export const readPacked = (root = ".") => JSON.parse(brotliDecompressSync(readFileSync(join(root, PACKED))));

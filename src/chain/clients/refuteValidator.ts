@@ -66,9 +66,8 @@ export class RefuteValidator {
 
   /** The registry's answer to a question; 0 with an empty tag before the report. */
   async answerOf(registry: Address, hash: Hex): Promise<ValidationAnswer> {
-    const [, , response, , tag] = await this.#access.publicClient.readContract({
-      ...{ address: registry, abi: agentValidationsAbi, functionName: "getValidationStatus", args: [hash] },
-    });
+    const call = { address: registry, abi: agentValidationsAbi, functionName: "getValidationStatus" } as const;
+    const [, , response, , tag] = await this.#access.publicClient.readContract({ ...call, args: [hash] });
     return { response, tag };
   }
 

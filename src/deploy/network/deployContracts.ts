@@ -19,7 +19,7 @@ import { forgetUnsent } from "./unsent.ts";
 import type { ExamPlan } from "./examClasses.ts";
 
 /** Where and by whom is deployed. */
-type Deployer = {
+export type Deployer = {
   publicClient: PublicClient<Transport, Chain>;
   account: LocalAccount;
   /** Folder for Ignition's journal, from which an interrupted deployment continues; no journal by default. */

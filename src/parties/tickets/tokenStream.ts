@@ -73,7 +73,9 @@ export async function readTokens(response: Response, onToken: OnToken): Promise<
     if (parsed.success) onToken(parsed.data.item, parsed.data.token);
   };
   for await (const chunk of (response.body ?? []) as unknown as AsyncIterable<Uint8Array>) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    const lines = decoder.decode(chunk, { stream: true }).split("\n");
+    // Only the chunk is searched: the answer's line is long, and comes in many chunks.
+    lines[0] = rest + lines[0];
     rest = lines.pop()!;
     lines.forEach(take);
   }

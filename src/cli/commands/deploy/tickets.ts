@@ -1,17 +1,13 @@
 import { Command } from "commander";
-import { join } from "node:path";
 import type { Address } from "viem";
-import { connect } from "../../../chain/connect.ts";
 import { addToAddressFile } from "../../../deploy/network/addToAddressFile.ts";
 import { readDeployment } from "../../../chain/market/deployment.ts";
 import { accountSettings } from "../../chainSettings.ts";
 import { addExamples } from "../../globalOptions.ts";
-import { loadAccount } from "../../keys.ts";
-import { requirePackages } from "../../../base/optionalPackage.ts";
 import type { Output } from "../../output.ts";
 import { address, filePath, whole } from "../../parse.ts";
 import { addSettings, defaulted, optional, readSettings } from "../../settings.ts";
-import { requireFolder } from "../../folders.ts";
+import { openDeployer } from "./besideMarket.ts";
 
 const settings = {
   ...accountSettings,
@@ -26,24 +22,15 @@ export function deployTicketsCommand(output: Output): Command {
     .description("deploy pledged claims and lottery tickets beside a market for good, with its parameters")
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
-      const { rpcUrl, chainId, market, folder, confirmations, exams } = values;
-      requireFolder("--folder", folder);
-      requirePackages(["@nomicfoundation/ignition-core"], "refute deploy tickets");
-      const account = await loadAccount(values);
-      const publicClient = await connect({ rpcUrls: rpcUrl }, chainId);
-      const deployment = await readDeployment(publicClient, market);
+      const { folder, exams } = values;
+      const { deployer, deployment } = await openDeployer("tickets", values, output);
       const { deployTickets } = await import("../../../deploy/network/deployContracts.ts");
-      const journal = join(folder, `${chainId}-${market}-tickets-journal`);
-      const onSent = (what: string): void => output.note(`sent ${what}`);
-      const made = await deployTickets(
-        { publicClient, account, journal, confirmations, onSent },
-        { deployment, exams },
-      );
+      const made = await deployTickets(deployer, { deployment, exams });
       // The contract's parameters are read like any market's.
-      await readDeployment(publicClient, made.claims);
+      await readDeployment(deployer.publicClient, made.claims);
       const file = addToAddressFile(folder, deployment, { ...made, ...(exams !== undefined && { exams }) });
       output.answer({ ...made, exams, addressFile: file ?? null }, [
-        `tickets ${made.tickets}, pledged claims ${made.claims}; keep the journal ${journal}`,
+        `tickets ${made.tickets}, pledged claims ${made.claims}; keep the journal ${deployer.journal}`,
         ...(made.examClaims === undefined ? [] : [`exams are challenged at ${made.examClaims}`]),
         ...(file === undefined ? [] : [`address file ${file} has them`]),
         "To use them, a worker: refute account deposit, account stake and tickets pledge, each with",

@@ -1,18 +1,13 @@
 import { Command } from "commander";
-import { join } from "node:path";
 import type { Address } from "viem";
-import { connect } from "../../../chain/connect.ts";
 import { addToAddressFile } from "../../../deploy/network/addToAddressFile.ts";
-import { readDeployment } from "../../../chain/market/deployment.ts";
 import { accountSettings } from "../../chainSettings.ts";
 import { addExamples } from "../../globalOptions.ts";
-import { loadAccount } from "../../keys.ts";
-import { requirePackages } from "../../../base/optionalPackage.ts";
 import type { Output } from "../../output.ts";
 import { address, filePath, whole } from "../../parse.ts";
 import { addSettings, defaulted, readSettings, required } from "../../settings.ts";
 import { programWords } from "../../words/programWords.ts";
-import { requireFolder } from "../../folders.ts";
+import { openDeployer } from "./besideMarket.ts";
 
 const settings = {
   ...accountSettings,
@@ -27,20 +22,13 @@ export function deployValidatorCommand(output: Output): Command {
     .description("deploy a validator for ERC-8004 for good: 100 for final claims of --market, 0 for refuted ones")
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
-      const { rpcUrl, chainId, market, registry, folder, confirmations } = values;
-      requireFolder("--folder", folder);
-      requirePackages(["@nomicfoundation/ignition-core"], "refute deploy validator");
-      const account = await loadAccount(values);
-      const publicClient = await connect({ rpcUrls: rpcUrl }, chainId);
-      const deployment = await readDeployment(publicClient, market);
+      const { market, registry, folder } = values;
+      const { deployer, deployment } = await openDeployer("validator", values, output);
       const { deployValidator } = await import("../../../deploy/network/deployContracts.ts");
-      const journal = join(folder, `${chainId}-${market}-validator-journal`);
-      const onSent = (what: string): void => output.note(`sent ${what}`);
-      const deployer = { publicClient, account, journal, confirmations, onSent };
       const validator = await deployValidator(deployer, { registry, claims: market });
       const addressFile = addToAddressFile(folder, deployment, { validator }) ?? null;
       output.answer({ validator, registry, claims: market, addressFile }, [
-        `validator ${validator}; keep the journal ${journal}`,
+        `validator ${validator}; keep the journal ${deployer.journal}`,
         "To have the claim of a receipt validated:",
         `  ${programWords()} text validate answer.json --agent N --validator ${validator} ...`,
       ]);

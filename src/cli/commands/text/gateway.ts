@@ -110,18 +110,9 @@ export function gatewayCommand(output: Output): Command {
             awaited.delete(entry.name);
           }
         });
-        const gateway = new Gateway({
-          ...{
-            at,
-            ledger: sold,
-            offers,
-            awaited: (name) => awaited.has(name),
-            limits,
-            block,
-            log,
-            eager: values.eager,
-          },
-        });
+        const { eager } = values;
+        const isAwaited = (name: string): boolean => awaited.has(name);
+        const gateway = new Gateway({ at, ledger: sold, offers, awaited: isAwaited, limits, block, log, eager });
         const server = await serveGateway(
           { gateway, keys, log, maxBodyBytes: values.bodyMib * MIB },
           values.port,

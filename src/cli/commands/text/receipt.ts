@@ -39,10 +39,8 @@ export function receiptCommand(output: Output): Command {
         throw new UsageError(`${what}: expected verify or refute, for example refute text receipt verify FILE`);
       const values = readSettings(command, receiptSettings);
       const reader = await readerFrom(values);
-      const tickets = new TicketsReader(values.tickets, reader);
-      const claimLifetime = await tickets.claimLifetime();
-      const place = { chainId: values.chainId, tickets: values.tickets, claimLifetime };
-      const opened = await openReceiptFile(file, values, place, output);
+      const claimLifetime = await new TicketsReader(values.tickets, reader).claimLifetime();
+      const opened = await openReceiptFile(file, values, claimLifetime, output);
       const executors = new FastExecutors();
       try {
         const lie = await firstLie(opened, executors.execute);

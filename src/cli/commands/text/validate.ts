@@ -31,10 +31,9 @@ export function validateCommand(output: Output): Command {
     .argument("<file>", "the receipt, or an answer of the gateway that has it")
     .action(async (file: string, _options: unknown, command: Command) => {
       const values = readSettings(command, settings);
-      const { validator, agent, block, salt, wait, tickets, chainId } = values;
+      const { validator, agent, block, salt, wait, tickets } = values;
       const claimLifetime = await new TicketsReader(tickets, await readerFrom(values)).claimLifetime();
-      const place = { chainId, tickets, claimLifetime };
-      const { program, runs, receipt } = await openReceiptFile(file, values, place, output);
+      const { program, runs, receipt } = await openReceiptFile(file, values, claimLifetime, output);
       const run = runs[block];
       if (run === undefined) throw new UsageError(`--block ${block}: the receipt has ${runs.length} blocks, from 0`);
       const account = await loadAccount(values);
