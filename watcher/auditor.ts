@@ -109,8 +109,10 @@ export class Auditor {
     // the same.
     if (native === claim.root && !this.#native!.drawsExact())
       return { kind: "agrees", milliseconds: Math.round(performance.now() - start), isNative: true };
-    const execution = await this.#executions.of(job, this.#askFor(job, claimId, claim.root));
+    let execution = await this.#executions.of(job, this.#askFor(job, claimId, claim.root));
     if (execution === undefined) return { kind: "unknown", reason: "its input bytes are not at hand" };
+    // A game over a GPU's error would cost the bond.
+    if (execution.root !== claim.root) execution = (await this.#executions.again(job)) ?? execution;
     if (native !== undefined) this.#compare(job, execution.root === native);
     const milliseconds = Math.round(performance.now() - start);
     // If a run's roots were on disk, nothing was executed.

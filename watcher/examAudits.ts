@@ -11,6 +11,8 @@ import { programFacts } from "../src/dispute/run/execution.ts";
 import type { Role } from "../src/parties/role/role.ts";
 import type { ExamClaimContracts } from "../src/attestation/exams/openExamClaims.ts";
 import { solver } from "../src/attestation/exams/solve.ts";
+import { withOrder } from "../src/runs/executeRun.ts";
+import { isOnGpu } from "../src/runs/execute.ts";
 import type { WatcherEvent } from "./events.ts";
 import type { WatcherOptions, ExamAuditOptions } from "./options.ts";
 type Sat = Extract<ChainEvent<typeof examsAbi>, { eventName: "ExamSat" }>;
@@ -88,7 +90,13 @@ export class ExamAudits {
     if (program === undefined) return;
     if (!this.#wrong.has(key)) {
       const start = performance.now();
-      const own = await solver(program, execute)(Buffer.from(args.nonce.slice(2), "hex"));
+      const nonce = Buffer.from(args.nonce.slice(2), "hex");
+      let own = await solver(program, execute)(nonce);
+      // A GPU's error is no reason for a challenge.
+      if (own !== args.traceRoot && isOnGpu(execute)) {
+        const doubted = withOrder(execute, (order) => ({ ...order, isDoubted: true }));
+        own = await solver(program, doubted)(nonce);
+      }
       const milliseconds = Math.round(performance.now() - start);
       if (own === args.traceRoot) {
         this.#done.add(key);

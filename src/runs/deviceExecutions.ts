@@ -19,7 +19,7 @@ type DeviceOptions = {
   gpu: Device;
   /** Executes on the CPU: large programs, repetitions, and everything after a fault. */
   cpu: Execute;
-  /** The share of executions repeated by the CPU, 0 to 1. Each item is drawn separately. */
+  /** The share of executions repeated by the CPU, 0 to 1. Each item is drawn separately; doubted orders always are. */
   share: number;
   /** Called once, with the GPU's fault. */
   onStop: (error: ExecutionDeviceError) => void;
@@ -75,7 +75,7 @@ export class DeviceExecutions {
       trees?.clear();
       return cpu(...asked);
     }
-    if (randomInt(MILLION) >= share * MILLION) return own;
+    if (order?.isDoubted !== true && randomInt(MILLION) >= share * MILLION) return own;
     const repeated = trees && new Map<number, MerkleList>();
     const tensors = await cpu(model, inputs, keep, repeated, order);
     const finding = differenceOf(model, { tensors: own, trees }, { tensors, trees: repeated });

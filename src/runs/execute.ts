@@ -52,6 +52,8 @@ export type ExecutionOrder = {
   isOneOfMany?: boolean;
   /** Until when the result is useful, unix seconds: the earliest comes first. Infinity if absent. */
   due?: number;
+  /** Whether money hangs on single bits: the CPU repeats each execution of this machine's GPU. */
+  isDoubted?: boolean;
 };
 
 /** An item's result, for the steps whose tensors the run needs: outputs and carried state. */
@@ -96,6 +98,9 @@ export function around(execute: Execute, act: Around): Execute {
   const together: ExecuteBlock | undefined = block && ((asked, order) => act((own) => block(asked, own), order));
   return Object.assign(one, { stretch: many, block: together, lookup, guess, device });
 }
+
+/** Whether executions happen on a device other than the CPU. */
+export const isOnGpu = ({ device }: Pick<Execute, "device">): boolean => (device?.() ?? "cpu") !== "cpu";
 
 /**
  * Does something that takes several executions. If a device is found wrong meanwhile, everything is done again: no

@@ -1,5 +1,4 @@
 import type { Hex } from "viem";
-import type { Program } from "../program/types.ts";
 import { getOrAdd } from "../base/getOrAdd.ts";
 import { MissingTensorsError, type Trace } from "../program/trace/trace.ts";
 import { formOf } from "../chain/market/claimForm.ts";
@@ -15,10 +14,11 @@ import { executeRun, inputsOfItem, itemOf, withOrder, type ItemListener } from "
 import type { Execution, ProgramShape } from "../dispute/run/execution.ts";
 import { ItemSweeps } from "./itemSweeps.ts";
 import type { ProgramLibrary } from "./programLibrary.ts";
+import { segmentsOf } from "../program/checkpoints.ts";
 import { MissingItemsError, outputAt, RunExecution } from "../dispute/run/runExecution.ts";
 import { readRunRoots } from "../dispute/run/runRoots.ts";
 import { StoredRuns } from "./storedRuns.ts";
-import { onOneDevice, type AskOutput, type Execute } from "./execute.ts";
+import { isOnGpu, onOneDevice, type AskOutput, type Execute } from "./execute.ts";
 
 /** Bytes of executions that are kept by default: 512 MiB. */
 export const KEPT_BYTES = 2 ** 29;
@@ -48,6 +48,8 @@ type Kept = {
   users: number;
   /** Whether moves are made of it. */
   isPlayed: boolean;
+  /** Whether the CPU repeats executions of a GPU. */
+  isDoubted: boolean;
   /**
    * Whether only others have asked for the execution. Such an execution stays only while room remains, and displaces
    * nothing.
@@ -164,7 +166,18 @@ export class Executions {
    * @throws ExecutionInputError, ProgramUnavailableError
    */
   async of(job: JobRecord, ask?: AskOutput): Promise<RunExecution | undefined> {
-    return this.#find(job, false, ask)?.execution;
+    return this.#find(job, { ask })?.execution;
+  }
+
+  /**
+   * Executes a job again after a difference from a claim, if a GPU may have made the difference: the CPU repeats
+   * everything.
+   * @returns undefined if the CPU has executed the job, and where {@link of} returns undefined.
+   */
+  async again(job: JobRecord): Promise<RunExecution | undefined> {
+    if (!isOnGpu(this.#execute) || this.#kept.get(job.id)?.isDoubted === true) return undefined;
+    this.drop(job);
+    return this.#find(job, { isDoubted: true })?.execution;
   }
 
   /**
@@ -174,7 +187,7 @@ export class Executions {
    * @returns undefined without an execution: see {@link of}.
    */
   async use<T>(job: JobRecord, action: (execution: RunExecution) => T | Promise<T>): Promise<T | undefined> {
-    const kept = this.#find(job);
+    const kept = this.#find(job, { isDoubted: true });
     if (kept === undefined) return undefined;
     kept.users++;
     kept.isPlayed = true;
@@ -191,7 +204,7 @@ export class Executions {
             for (const item of error.items) items.add(item);
             endTurn = await this.#sweepsOf(job, kept, execution).reach([...items]);
           } else if (error instanceof MissingTensorsError) {
-            await this.#fill(job, execution.ofTrace(error.trace), error.steps);
+            await this.#fill(job, kept, execution.ofTrace(error.trace), error.steps);
             error.trace.require(error.steps);
           } else throw error;
         }
@@ -215,7 +228,7 @@ export class Executions {
     if (program === undefined || !(step in program.model.program.steps) || item >= job.job.items) return undefined;
     const stored = this.stored.of(job, program.model.program);
     const isExecuted = this.#kept.get(job.id)?.done !== undefined || (await stored.readRoots()) !== undefined;
-    const run = isExecuted ? await this.#find(job, true)?.execution : undefined;
+    const run = isExecuted ? await this.#find(job, { isForOthers: true })?.execution : undefined;
     const own = run?.missing([item]).length === 0 ? run.item(item) : undefined;
     if (own?.trace.missing([step]).length === 0) return own.trace.tensor(step);
     if (run === undefined && stored.isCarried && item > 0) return undefined;
@@ -231,13 +244,16 @@ export class Executions {
    *   execution: see {@link of}.
    */
   async output(job: JobRecord, item: number, output: number): Promise<OpenedOutput | undefined> {
-    const run = item < job.job.items ? await this.#find(job, true)?.execution : undefined;
+    const run = item < job.job.items ? await this.#find(job, { isForOthers: true })?.execution : undefined;
     if (run === undefined || !(output in run.program.model.program.outputs)) return undefined;
     const execution = await itemOf(run, item, this.#execute);
     return outputAt(run, item, execution.trace, output);
   }
 
-  #find(job: JobRecord, isForOthers = false, ask?: AskOutput): Kept | undefined {
+  #find(
+    job: JobRecord,
+    { isForOthers = false, isDoubted = false, ask }: { isForOthers?: boolean; isDoubted?: boolean; ask?: AskOutput },
+  ): Kept | undefined {
     this.#leaveDevice();
     const known = this.#kept.get(job.id);
     if (known !== undefined) {
@@ -249,7 +265,8 @@ export class Executions {
     }
     const inputs = this.knows(job) ? this.inputsOf(job) : undefined;
     if (inputs === undefined) return undefined;
-    const kept: Kept = { execution: this.#run(job, inputs, ask), bytes: 0, users: 0, isPlayed: false, isForOthers };
+    const execution = this.#run(job, inputs, isDoubted, ask);
+    const kept: Kept = { execution, bytes: 0, users: 0, isPlayed: false, isDoubted, isForOthers };
     this.#kept.set(job.id, kept);
     kept.execution.then(
       (execution) => {
@@ -301,7 +318,7 @@ export class Executions {
    * Executes a job again for tensors not kept. All requests that arrive during an execution share the next execution:
    * many games over one claim, with running clocks, must not wait for one execution each.
    */
-  #fill(job: JobRecord, { model, inputs, trace }: Execution, steps: readonly number[]): Promise<void> {
+  #fill(job: JobRecord, kept: Kept, { model, inputs, trace }: Execution, steps: readonly number[]): Promise<void> {
     const { last, next } = this.#fills.get(trace) ?? { last: Promise.resolve(), next: undefined };
     if (next !== undefined) {
       for (const step of steps) next.add(step);
@@ -315,7 +332,7 @@ export class Executions {
         const missing = trace.missing([...needed]);
         if (missing.length === 0) return;
         const wanted = new Set(trace.missing([...segmentsOf(model.program, missing)]));
-        trace.hold(await this.#executeFor(job)(model, inputs, (step) => wanted.has(step)));
+        trace.hold(await this.#executeFor(job, kept)(model, inputs, (step) => wanted.has(step)));
       });
     this.#fills.set(trace, { last: filled, next: needed });
     return filled;
@@ -324,20 +341,20 @@ export class Executions {
   #sweepsOf(job: JobRecord, kept: Kept, run: RunExecution): ItemSweeps {
     return getOrAdd(this.#sweeps, run, () => {
       const hasRoom = (): boolean => this.bytes - kept.bytes + run.bytes <= this.#budget;
-      return new ItemSweeps(run, this.#executeFor(job), hasRoom);
+      return new ItemSweeps(run, this.#executeFor(job, kept), hasRoom);
     });
   }
 
   /** Executes for a job. Jobs due sooner come first. Each request reads the due time anew. */
-  #executeFor(job: JobRecord): Execute {
-    return withOrder(this.#execute, (order) => ({ ...order, due: dueOf(job) }));
+  #executeFor(job: JobRecord, { isDoubted }: Pick<Kept, "isDoubted">): Execute {
+    return withOrder(this.#execute, (order) => ({ ...order, due: dueOf(job), isDoubted }));
   }
 
   /** Returns a job's execution, or the kept parts of an execution without its items. */
-  #run(record: JobRecord, inputs: RunInputs, ask?: AskOutput): Promise<RunExecution> {
+  #run(record: JobRecord, inputs: RunInputs, isDoubted: boolean, ask?: AskOutput): Promise<RunExecution> {
     return onOneDevice(this.#execute, () => {
       this.#leaveDevice();
-      return this.#runOnce(record, inputs, ask);
+      return this.#runOnce(record, inputs, isDoubted, ask);
     });
   }
 
@@ -350,7 +367,7 @@ export class Executions {
     this.stored.forget(new Map());
   }
 
-  async #runOnce(record: JobRecord, inputs: RunInputs, ask?: AskOutput): Promise<RunExecution> {
+  async #runOnce(record: JobRecord, inputs: RunInputs, isDoubted: boolean, ask?: AskOutput): Promise<RunExecution> {
     const { programRoot } = record.job;
     const program = await this.#programs.load(programRoot);
     if (program === undefined) throw new ProgramUnavailableError(`program ${programRoot} is not known any more`);
@@ -360,7 +377,7 @@ export class Executions {
     if (bytes === undefined) {
       const guess =
         ask && (this.#execute.block ?? this.#execute.stretch) && (await textGuess(program.model, inputs, ask));
-      const execute = this.#executeFor(record);
+      const execute = this.#executeFor(record, { isDoubted });
       const stateOf = ask && stateFromOutputs(program.model.program, ask);
       return executeRun(program, inputs, execute, { ...options, guess, stateOf }, (...of) =>
         this.onItem?.(record, ...of),
@@ -371,13 +388,3 @@ export class Executions {
 }
 
 const bytesOf = ({ done }: Kept): number => (done === undefined ? 0 : done.bytes + OBJECT_BYTES);
-
-/** Returns all steps in the segments of some steps: the steps requested by a dispute on entering a segment. */
-function segmentsOf({ checkpoints }: Program, steps: readonly number[]): Set<number> {
-  const wanted = new Set(steps);
-  for (const { first, step: last } of checkpoints) {
-    if (!steps.some((step) => step >= first && step <= last)) continue;
-    for (let step = first; step <= last; step++) wanted.add(step);
-  }
-  return wanted;
-}
