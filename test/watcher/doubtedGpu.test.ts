@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { numberToHex, type Hex } from "viem";
 import { ExecutionDeviceError } from "../../src/executor/errors.ts";
-import { noStats } from "../../src/executor/certificateStats.ts";
+import type { ExecutionResult } from "../../src/executor/createExecutor.ts";
 import type { Device } from "../../src/executor/gpu/chooseExecutor.ts";
 import { toHex } from "../../src/program/merkle/hash.ts";
 import { RunInputs } from "../../src/program/trace/runInputs.ts";
@@ -50,7 +50,7 @@ function judgeOn(gpuExecution: Execute): {
     name: "a GPU of tests",
     createExecutor: (model) =>
       Promise.resolve({
-        run: async (given) => ({ tensors: await gpuExecution(model, given), stats: noStats(), milliseconds: 0 }),
+        run: async (given) => ({ tensors: await gpuExecution(model, given) }) as ExecutionResult,
         close: () => Promise.resolve(),
         bytes: 0,
       }),
