@@ -16,6 +16,13 @@ describe("code added to contracts", () => {
     expect(withMutants(OPERATORS, source, 1, new Set(), () => true)).to.deep.equal({ source, mutants: [] });
   });
 
+  it("mutantsOfEqualIdentifiers_compile", () => {
+    const body = "function f(JobId a, JobId b) pure returns (bool) { return a == b; }";
+    const { source, mutants } = withMutants("F.sol", body, 1, new Set(), () => true);
+    expect(mutants.map(({ change }) => change)).to.deep.equal(["a == b -> !="]);
+    expect(source).to.contain("(!((a) == (b)))").and.not.to.contain("!=");
+  });
+
   it("functionsOfContracts_mayReadTheChain", () => {
     for (const file of globSync("contracts/**/*.sol")) {
       const changed = withViews(readFileSync(file, "utf8"));

@@ -187,7 +187,9 @@ export function withMutants(
     const bothLiteral = left.type === "Literal" && right.type === "Literal";
     if (other === undefined || bothLiteral) return within(node, true);
     const condition = on(node, `${original(node)} -> ${other}`);
-    const mutated = `((${original(left)}) ${other} (${original(right)}))`;
+    // Identifiers with types of their own have no operator `!=`.
+    const equal = `((${original(left)}) == (${original(right)}))`;
+    const mutated = operator === "==" ? `(!${equal})` : `((${original(left)}) ${other} (${original(right)}))`;
     return choice(condition, mutated, `((${render(left, true)}) ${operator} (${render(right, true)}))`);
   }
 
