@@ -17,7 +17,7 @@ describe("code added to contracts", () => {
   });
 
   it("mutantsOfEqualIdentifiers_compile", () => {
-    const body = "function f(JobId a, JobId b) pure returns (bool) { return a == b; }";
+    const body = "contract C { function f(JobId a, JobId b) pure returns (bool) { return a == b; } }";
     const { source, mutants } = withMutants("F.sol", body, 1, new Set(), () => true);
     expect(mutants.map(({ change }) => change)).to.deep.equal(["a == b -> !="]);
     expect(source).to.contain("(!((a) == (b)))").and.not.to.contain("!=");
