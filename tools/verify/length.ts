@@ -5,11 +5,11 @@
  * in the other form of claims; real nodes; several times as many operands of the arithmetic on chain; models that take
  * long. In parallel all Solidity tests, with more random sequences.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readOptions } from "../options.ts";
 import { leavingNothing } from "./leftovers.ts";
 import { WHOLLY_AT_LENGTH } from "./suites.ts";
-import { isGood, lineOf, longestFirst, runAll, testFiles } from "./totals.ts";
+import { isGood, lineOf, longestFirst, runAll, runMocha, sumOf, testFiles, type Totals } from "./totals.ts";
 
 /** Tests waiting for nodes and clocks come first, in parallel with the Solidity tests; then the longest tests. */
 const LONGEST = [
@@ -28,11 +28,24 @@ const LONGEST = [
   "test/executor/loops/reductions.test.ts",
 ];
 
+/** Debian's second software driver for Vulkan (mesa-vulkan-drivers, 25 or newer). */
+const MESA = "/usr/share/vulkan/icd.d/lvp_icd.json";
+
+/** The tests of GPUs on the second driver. */
+const onMesa = (): Promise<Totals> =>
+  runMocha(
+    testFiles().filter((file) => file.startsWith("test/executor/gpu/")),
+    { VK_DRIVER_FILES: MESA },
+  );
+
 readOptions({});
 const found = testFiles().filter((file) => readFileSync(file, "utf8").includes("/testkit/atLength.ts"));
 const tests = longestFirst(LONGEST, [...found, ...WHOLLY_AT_LENGTH]);
 
 const env = { REFUTE_AT_LENGTH: "true" };
-const total = await leavingNothing(() => runAll(tests, { env }));
+const total = await leavingNothing(async () => {
+  const totals = await runAll(tests, { env });
+  return existsSync(MESA) ? sumOf([totals, await onMesa()]) : totals;
+});
 console.log(lineOf(total));
 process.exitCode = isGood(total) ? 0 : 1;
