@@ -4,6 +4,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { RefuteError } from "../src/base/errors.ts";
 import { choose, linesOf } from "./choose.ts";
 import { beginCall, UsageError } from "./options.ts";
 import { PROGRAMS, type Program, type Script } from "./programs.ts";
@@ -37,6 +38,7 @@ async function run(
     await import(path);
   } catch (error) {
     if (error instanceof UsageError) end(`${ownCall}: ${error.message}`, MISUSED);
+    if (error instanceof RefuteError) end(`${ownCall}: ${error.message}`, 1);
     throw error;
   }
 }

@@ -10,10 +10,12 @@ import { applyOperation } from "../../src/program/expression.ts";
 import { Op, type OpName } from "../../src/program/operations.ts";
 import { hardOperands, relevantOperands } from "../../testkit/numerics/elementaryCases.ts";
 import { buildMpfrOracle } from "../../testkit/numerics/mpfr/oracle.ts";
+import { softwareGpu } from "../../testkit/gpu/softwareGpu.ts";
 import { rejection } from "../../testkit/rejection.ts";
 import { buildC, type Built } from "../../tools/verify/exhaust/build.ts";
 import { CHUNK, FUNCTIONS, writeInputs } from "../../tools/verify/exhaust/chunks.ts";
 import { beyondBound, exhaust, type FunctionReport } from "../../tools/verify/exhaust/exhaust.ts";
+import { exhaustOnGpu } from "../../tools/verify/exhaust/onGpu.ts";
 import { searchPowers } from "../../tools/verify/exhaust/powers.ts";
 import { differences, kernelsNow, pageWith, readTable, rowOf } from "../../tools/verify/exhaust/table.ts";
 import { itAtLength, itInTime } from "../../testkit/atLength.ts";
@@ -126,6 +128,22 @@ describe("exhaust", function () {
     const lines = readFileSync(file, "utf8");
     writeFileSync(file, lines.slice(0, lines.length / 2));
     expect(await run("sin")).to.deep.equal(whole);
+  });
+
+  itAtLength("aGpu_hasTheTablesHashes_andAnOtherChunkIsSeen_alsoAfterAStop", async function () {
+    const gpu = await softwareGpu(this);
+    const found: boolean[] = [];
+    const onFunction = (_: OpName, isRight: boolean): void => void found.push(isRight);
+    const look = (): Promise<void> => exhaustOnGpu({ gpu, names: ["exp"], stride: STRIDE, folder, onFunction });
+    await look();
+    const [file] = readdirSync(folder).filter((name) => name.startsWith("gpu-"));
+    const lines = readFileSync(join(folder, file!), "utf8");
+    // A killed run leaves half a line.
+    writeFileSync(join(folder, file!), lines.slice(0, -40));
+    await look();
+    writeFileSync(join(folder, file!), lines.replace(/^(exp 65536 7) .*$/m, `$1 ${"0".repeat(64)}`));
+    await look();
+    expect(found).to.deep.equal([true, true, false]);
   });
 
   itAtLength("judgeThatEndsEarly_endsTheRun", async () => {
