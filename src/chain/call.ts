@@ -16,6 +16,8 @@ export type Call<
   value?: bigint;
   /** Bytes behind the arguments, which the contract does not read. */
   dataSuffix?: Hex;
+  /** Limit of the gas by the estimate, for a call that runs code of strangers. A call that needs more fails. */
+  maxGas?: bigint;
 };
 
 /** The bytes that are sent for a call. */

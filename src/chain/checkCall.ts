@@ -12,7 +12,8 @@ export async function checkCall(
   account: Address,
   call: Call,
 ): Promise<void> {
-  await publicClient.simulateContract({ ...call, account, gas: MAX_TRANSACTION_GAS }).catch((error: unknown) => {
+  const { maxGas: gas = MAX_TRANSACTION_GAS, ...called } = call;
+  await publicClient.simulateContract({ ...called, account, gas }).catch((error: unknown) => {
     throw translateError(error, call.functionName);
   });
 }

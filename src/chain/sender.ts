@@ -118,14 +118,16 @@ export class Sender implements TransactionSender {
 
   /** @param isInTurn Whether the transaction is offered after the offers under way. */
   async #submit(call: Call, notBefore = 0, isInTurn = false): Promise<Waiting> {
-    const { address, functionName, value = 0n } = call;
+    const { maxGas, ...called } = call;
+    const { address, functionName, value = 0n } = called;
     // The counts are read first. After the simulation, a reorganisation or another process with the same key may bring
     // this very move into a block. The nonce is then taken, and the node refuses the repeated move free of charge. The
     // contract would refuse the move too, but for the price of the gas.
     const counts = await this.#nonces.read(notBefore);
     this.#nonces.free(functionName, counts);
     // By its address: with an account that signs, viem would ask for nonce and fees too.
-    const estimate = this.#publicClient.estimateContractGas({ ...call, account: this.address });
+    const limit = maxGas === undefined ? {} : { gas: maxGas };
+    const estimate = this.#publicClient.estimateContractGas({ ...called, ...limit, account: this.address });
     // At once: other transactions wait for this one, and at a bad node each request may take seconds.
     const [estimated, usual] = await Promise.all([estimate, this.#offers.usualFees()]);
     const gas = withMargin(estimated);

@@ -47,7 +47,10 @@ export class WalletSender implements TransactionSender {
 
   async #submit(call: Call): Promise<Hex> {
     const { address, functionName, value = 0n } = call;
-    const gas = withMargin(await this.#publicClient.estimateContractGas({ ...call, account: this.address }));
+    const { maxGas, ...called } = call;
+    const limit = maxGas === undefined ? {} : { gas: maxGas };
+    const estimate = this.#publicClient.estimateContractGas({ ...called, ...limit, account: this.address });
+    const gas = withMargin(await estimate);
     const data = calldataOf(call);
     try {
       // The user may have switched the wallet to another chain.

@@ -1,4 +1,5 @@
-import type { Job } from "../chain/structs.ts";
+import { zeroAddress } from "viem";
+import type { Job, Terms } from "../chain/structs.ts";
 import { hopOf } from "../chain/market/revealLevels.ts";
 import { depthOf, HASH_BYTES } from "../program/merkle/sizes.ts";
 import type { ProgramShape } from "./run/execution.ts";
@@ -164,14 +165,27 @@ const TERMS = words(12, 16 + 10 + 4 + 4 + 2 * 20 + 2 * WORD);
 const SEAL = 18_000;
 const CLAIM_ON_TERMS = 45_000;
 const OPEN = 12_000;
+/**
+ * Gas for asking a contract for a worker's class: twice the gas of `ExamClaims`. A requester may name any contract, also
+ * one that burns all gas of a call: workers pay for no more.
+ */
+const ASK_CLASS = 60_000;
 
-/** An upper bound for the worker's extra gas in a job with sealed submissions, compared with another job. */
+/** An upper bound for the worker's extra gas in a job with terms, without seals, compared with a job without terms. */
+const TERMED_GAS = 2 * (BYTE.gas * TERMS.full + ZERO_BYTE.gas * TERMS.zero) + CLAIM_ON_TERMS;
+
+/** An upper bound for the worker's extra gas in a job with sealed submissions, compared with a job without terms. */
 export const SEALED_GAS =
-  transaction(sum(JOB, TERMS, words(1, WORD)), SEAL) +
-  BYTE.gas * (2 * TERMS.full + 20 + WORD) +
-  ZERO_BYTE.gas * (2 * TERMS.zero + 12) +
-  CLAIM_ON_TERMS +
-  OPEN;
+  transaction(sum(JOB, TERMS, words(1, WORD)), SEAL) + BYTE.gas * (20 + WORD) + ZERO_BYTE.gas * 12 + TERMED_GAS + OPEN;
+
+/** The most gas that a worker gives to a claim on a job with terms. */
+export const MAX_CLAIM_GAS = BigInt(transaction(sum(JOB, TERMS), CLAIM + CLAIM_ON_TERMS + ASK_CLASS));
+
+/**
+ * Returns an upper bound for the worker's extra gas in a job with the given terms, compared with a job without terms.
+ */
+export const termsGas = ({ openFrom = 0, classes = zeroAddress }: Partial<Pick<Terms, "openFrom" | "classes">>) =>
+  (openFrom === 0 ? TERMED_GAS : SEALED_GAS) + (classes === zeroAddress ? 0 : ASK_CLASS);
 
 /**
  * Returns an upper bound for the gas still needed to deliver some of a job's outputs. The function is pure.

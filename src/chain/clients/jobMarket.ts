@@ -118,17 +118,24 @@ export class JobMarket extends JobMarketReader {
   /**
    * Takes an open job and locks the collateral: the sender must submit within the job's `claimSeconds`.
    * @param terms The job's terms, if it has any.
+   * @param maxGas Limit of the gas of a job with terms: the contract of classes is the requester's.
    * @throws ContractRevertError `WrongJobStatus`, `DeadlineTooSoon`, `NotLive`, `InsufficientFreeStake`; of a job with
-   *   terms also `ReservedForAnother`, `GroupTaken`, `NotItsTurn`, `RecordTooPoor`, `OtherManufacturer`, `ClassNotHeld`
+   *   terms also `ReservedForAnother`, `GroupTaken`, `NotItsTurn`, `RecordTooPoor`, `OtherManufacturer`,
+   *   `ClassNotHeld`, and without a name if `maxGas` is too low
    */
-  claim(job: Job, terms?: Terms): Promise<TransactionReceipt> {
+  claim(job: Job, terms?: Terms, maxGas?: bigint): Promise<TransactionReceipt> {
     if (terms === undefined) return this.#sender.send({ ...this.contract, functionName: "claim", args: [job] });
-    return this.#sender.send({ ...this.contract, functionName: "claimOnTerms", args: [job, terms] });
+    return this.#sender.send(this.#claimOnTerms(job, terms, maxGas));
   }
 
   /** Has the chain judge whether the sender may claim a job that has terms, for free. @throws as `claim` */
-  checkClaim(job: Job, terms: Terms): Promise<void> {
-    return this.#sender.check({ ...this.contract, functionName: "claimOnTerms", args: [job, terms] });
+  checkClaim(job: Job, terms: Terms, maxGas?: bigint): Promise<void> {
+    return this.#sender.check(this.#claimOnTerms(job, terms, maxGas));
+  }
+
+  #claimOnTerms(job: Job, terms: Terms, maxGas?: bigint) {
+    const limit = maxGas === undefined ? {} : { maxGas };
+    return { ...this.contract, functionName: "claimOnTerms", args: [job, terms], ...limit } as const;
   }
 
   /**

@@ -1,7 +1,7 @@
 import { size } from "viem";
 import { gasPriceNow } from "../../chain/gasPrice.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
-import { coveringFee, jobGas, jobShape, SEALED_GAS, type JobGas } from "../../dispute/jobCost.ts";
+import { coveringFee, jobGas, jobShape, termsGas, type JobGas } from "../../dispute/jobCost.ts";
 import { requireGenuine, type ProgramDescription } from "./description.ts";
 import { answersOf, DEFAULT_TERMS, type JobTerms } from "./postJob.ts";
 import type { Reader } from "../../chain/market/reader.ts";
@@ -33,7 +33,7 @@ export async function estimateFee(
   const shape = { headerBytes: size(program.header), checkpoints, outputBytes };
   const all = { ...DEFAULT_TERMS, ...terms };
   const plain = jobGas(jobShape(shape, { ...all, answers: answersOf(all, outputs.length) }, parameters.arityBits));
-  const gas = { ...plain, total: plain.total + ((terms.rare?.openFrom ?? 0) === 0 ? 0 : SEALED_GAS) };
+  const gas = { ...plain, total: plain.total + (terms.rare === undefined ? 0 : termsGas(terms.rare)) };
   const gasPrice = await gasPriceNow(publicClient);
   return { fee: coveringFee(gas, gasPrice), gas, gasPrice };
 }

@@ -76,9 +76,14 @@ export async function panelState(reader: Reader, panel: PanelReader, panelId: He
   return stateOfPanel(await knownPanel(reader, panel, await followMarket(reader)(), panelId));
 }
 
-/** Returns the reported state of a panel. */
+/**
+ * Returns the reported state of a panel. An agreement ends when a claim is refuted (`requireOutput` of the contract):
+ * the panel is open then, also if the contract has the agreement on record.
+ */
 export function stateOfPanel({ panelId, record, seats }: KnownPanel): PanelState {
-  const { poster, outcome, root, auditUntil } = record;
+  const { poster, root, auditUntil } = record;
+  const isRefuted = seats.some((seat) => lastClaim(seat)?.refuted === true);
+  const outcome = record.outcome === PanelOutcome.agreed && isRefuted ? PanelOutcome.open : record.outcome;
   const [first] = seats;
   const isKnown = outcome === PanelOutcome.agreed || outcome === PanelOutcome.survived;
   return {

@@ -1,20 +1,28 @@
-import { concatHex, keccak256 } from "viem";
-import { ContractRevertError } from "../../chain/errors.ts";
+import { concatHex, keccak256, zeroAddress, type Address, type Hex, type TransactionReceipt } from "viem";
+import { ContractRevertError, TransactionRevertedError } from "../../chain/errors.ts";
 import { gasPriceNow } from "../../chain/gasPrice.ts";
 import type { JobRecord } from "../../chain/market/history.ts";
+import { JobStatus } from "../../chain/structs.ts";
 import type { Role, RoleOptions } from "../role/role.ts";
 import { storedBytesOf } from "../../runs/storedRuns.ts";
 import type { WorkerEvent } from "./events.ts";
-import { coveringFee, jobGas, jobShape, SEALED_GAS } from "../../dispute/jobCost.ts";
-import { isSealed, refusalOf, type WorkerPolicy } from "./jobPolicy.ts";
+import { coveringFee, jobGas, jobShape, MAX_CLAIM_GAS, termsGas } from "../../dispute/jobCost.ts";
+import { refusalOf, type WorkerPolicy } from "./jobPolicy.ts";
 
 /** A job with the fee that covers the job's gas. */
 type PricedJob = { record: JobRecord; gas: number; gasPrice: bigint; cost: bigint };
 
-/** Chooses the job that a worker claims next, and says why others are not taken. */
+/** Jobs whose failed claims are remembered. */
+const MAX_FAILED = 1_000;
+
+/** Chooses the job that a worker claims next, claims the job, and says why others are not taken. */
 export class JobChoice {
   readonly #options: Pick<RoleOptions<WorkerEvent>, "session" | "log"> & { policy: WorkerPolicy };
   readonly #role: Role<WorkerEvent>;
+  /** Jobs whose latest claim failed: others come first. */
+  readonly #failed = new Set<Hex>();
+  /** Contracts of classes by which a claim failed only when paid for: no job that asks one of these is claimed. */
+  readonly #traps = new Set<Address>();
 
   constructor(
     options: Pick<RoleOptions<WorkerEvent>, "session" | "log"> & { policy: WorkerPolicy },
@@ -55,11 +63,39 @@ export class JobChoice {
     return best;
   }
 
+  /**
+   * Claims a job. The contract of classes is the requester's: such a contract may pass in a simulation, and burn the gas
+   * of every transaction. One failure, with the job still open, is enough.
+   * @throws as the client's call
+   */
+  async claim({ id, job, terms }: JobRecord): Promise<TransactionReceipt> {
+    const { market } = this.#options.session;
+    try {
+      const receipt = await market.claim(job, terms, MAX_CLAIM_GAS);
+      this.#failed.delete(id);
+      return receipt;
+    } catch (error) {
+      if (this.#failed.size >= MAX_FAILED) this.#failed.clear();
+      this.#failed.add(id);
+      const classes = terms?.classes ?? zeroAddress;
+      const mayBeTrap = error instanceof TransactionRevertedError && classes !== zeroAddress;
+      if (mayBeTrap && (await market.jobOf(id)).status === JobStatus.open) {
+        this.#traps.add(classes);
+        const message =
+          "a claim was simulated, and failed when it was paid for: no more jobs are claimed that ask this contract for " +
+          "classes, until a restart";
+        this.#options.log.warn({ job: id, classes, transactionHash: error.transactionHash }, message);
+      }
+      throw error;
+    }
+  }
+
   /** Whether the chain would let this worker claim a job now: what its terms ask for may change. */
   async #fits({ job, terms }: JobRecord): Promise<boolean> {
     if (terms === undefined) return true;
+    if (this.#traps.has(terms.classes)) return false;
     try {
-      await this.#options.session.market.checkClaim(job, terms);
+      await this.#options.session.market.checkClaim(job, terms, MAX_CLAIM_GAS);
       return true;
     } catch (error) {
       if (error instanceof ContractRevertError) return false;
@@ -67,7 +103,10 @@ export class JobChoice {
     }
   }
 
-  /** Jobs of known programs with what their gas costs now, the most profitable first; equal ones in an own order. */
+  /**
+   * Jobs of known programs with what their gas costs now, the most profitable first; equal ones in an own order. Jobs
+   * whose claim failed come last: otherwise one such job would keep the worker from all others.
+   */
   async #priced(jobs: readonly JobRecord[]): Promise<PricedJob[]> {
     const { publicClient, deployment, sender } = this.#options.session;
     const known = jobs.flatMap((record) => {
@@ -81,11 +120,14 @@ export class JobChoice {
       // attempt.
       const turn = keccak256(concatHex([record.id, sender.address]));
       const plain = jobGas(jobShape(program, record.job, deployment.parameters.arityBits)).total;
-      const total = plain + (isSealed(record) ? SEALED_GAS : 0);
+      const total = plain + (record.terms === undefined ? 0 : termsGas(record.terms));
       return { record, turn, gas: total, gasPrice, cost: coveringFee({ total }, gasPrice) };
     });
     const profit = ({ record, cost }: PricedJob): bigint => record.job.fee - cost;
-    return priced.sort((a, b) => Number(profit(b) - profit(a)) || (a.turn < b.turn ? -1 : 1));
+    const failures = ({ record }: PricedJob): number => Number(this.#failed.has(record.id));
+    return priced.sort(
+      (a, b) => failures(a) - failures(b) || Number(profit(b) - profit(a)) || (a.turn < b.turn ? -1 : 1),
+    );
   }
 
   #reportUnderpaid({ record: { id, job }, gas, gasPrice, cost }: PricedJob): void {

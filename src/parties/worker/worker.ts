@@ -291,9 +291,9 @@ class Worker {
       health.set("seals", unkept);
       if (unkept !== undefined) return;
     }
-    const { job, terms, id } = best.record;
+    const { job, id } = best.record;
     await this.#races.run("claiming", id, blockNumber, async () =>
-      this.#role.report({ kind: "claimed", jobId: id, fee: job.fee, receipt: await session.market.claim(job, terms) }),
+      this.#role.report({ kind: "claimed", jobId: id, fee: job.fee, receipt: await this.#choice.claim(best.record) }),
     );
   }
 

@@ -147,7 +147,7 @@ export const answerPanel = (output: Output, state: PanelState): void =>
 
 const WORDS: Record<PanelState["outcome"], string> = {
   none: "no such panel",
-  open: "seats are being taken, sealed and opened",
+  open: "no result yet: seats are being taken, sealed, opened or disputed",
   agreed: "agreed: all seats gave the same result, which can still be disputed",
   survived: "survived: all claims that are final are of this result",
   split: "split: claims of different results became final, so that there is none",
