@@ -4,7 +4,7 @@ import { PanelOutcome } from "../../../src/chain/structs.ts";
 import { JobTermsError } from "../../../src/parties/requester/errors.ts";
 import { panelTimes } from "../../../src/parties/requester/panel.ts";
 import { claimsAtOdds, isTooLateToAdd, nextMove } from "../../../src/parties/requester/panelMoves.ts";
-import type { KnownPanel } from "../../../src/parties/requester/panelState.ts";
+import { stateOfPanel, type KnownPanel } from "../../../src/parties/requester/panelState.ts";
 
 const ME = `0x${"11".repeat(20)}` as const;
 
@@ -77,6 +77,18 @@ describe("a panel whose seats are at odds", function () {
     expect(move(seats, AFTER)).to.equal(undefined);
     expect(move(seats, AFTER, right)).to.equal(undefined);
     expect(claimsAtOdds(seats.seats)).to.have.length(2);
+  });
+
+  it("anAgreement_endsWhenASeatIsRefuted_alsoIfItIsStillOnRecord", () => {
+    const agreed = (...claims: ReturnType<typeof claim>[]) => {
+      const one = panel(...claims);
+      Object.assign(one.record, { outcome: PanelOutcome.agreed, root: lie });
+      return stateOfPanel(one);
+    };
+    expect(agreed(claim(lie), claim(lie))).to.include({ outcome: "agreed", root: lie });
+    const ended = agreed(claim(lie), claim(lie, { refuted: true }));
+    expect(ended.outcome).to.equal("open");
+    expect(ended).not.to.have.property("root");
   });
 
   it("seatsThatAreAlike_areFinalised", () => {

@@ -17,7 +17,8 @@ const ALL_HELD: Hex = "0x60015f5260205ff3";
 /** Code that takes all gas and fails. */
 const FAILS: Hex = "0xfe";
 /** Code that answers with true after so many turns of a loop, 26 gas each. */
-const heldAfter = (turns: number): Hex => `0x63${turns.toString(16).padStart(8, "0")}5b600190038060055760015f5260205ff3`;
+const heldAfter = (turns: number): Hex =>
+  `0x63${turns.toString(16).padStart(8, "0")}5b600190038060055760015f5260205ff3`;
 const CLASSES: Address = `0x${"c1".repeat(20)}`;
 
 describe("jobs that ask a contract of the requester's for the worker's class", function () {
@@ -25,8 +26,7 @@ describe("jobs that ask a contract of the requester's for the worker's class", f
   const players = usePlayers("test");
   const program = mlpProgram();
   const policy = { minFee: 1n, marginSeconds: 10 };
-  const place = (code: Hex) =>
-    players().chain.provider.request({ method: "hardhat_setCode", params: [CLASSES, code] });
+  const place = (code: Hex) => players().chain.provider.request({ method: "hardhat_setCode", params: [CLASSES, code] });
 
   /**
    * Starts a worker whose transactions find other code at the contract of classes than its simulations do.
