@@ -166,10 +166,10 @@ const SEAL = 18_000;
 const CLAIM_ON_TERMS = 45_000;
 const OPEN = 12_000;
 /**
- * Gas for asking a contract for a worker's class: twice the gas of `ExamClaims`. A requester may name any contract, also
+ * Gas for asking a contract for a worker's class: more than twice the gas of `ExamClaims`. A requester may name any contract, also
  * one that burns all gas of a call: workers pay for no more.
  */
-const ASK_CLASS = 60_000;
+const ASK_CLASS = 80_000;
 
 /** An upper bound for the worker's extra gas in a job with terms, without seals, compared with a job without terms. */
 const TERMED_GAS = 2 * (BYTE.gas * TERMS.full + ZERO_BYTE.gas * TERMS.zero) + CLAIM_ON_TERMS;

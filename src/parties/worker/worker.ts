@@ -242,12 +242,13 @@ class Worker {
   /** Has a job with a wrong execution executed again, or gives the job up. */
   #withhold(job: JobRecord, runRoot: Hex, submitBy: bigint, { code, message, sample }: SelfAuditError): void {
     const { session, log } = this.#options;
-    const { collateral, penaltyBps } = session.deployment.parameters;
+    const { parameters } = session.deployment;
     this.#executions.drop(job);
     this.#role.meter.auditFailed();
     if (!this.#failedAudits.add(job, runRoot, sample))
       return log.warn({ code, job: job.id, reason: message }, "self-audit failed, executing anew");
-    const penalty = (collateral * BigInt(penaltyBps)) / 10_000n;
+    const collateral = job.terms?.collateral ?? parameters.collateral;
+    const penalty = (collateral * BigInt(parameters.penaltyBps)) / 10_000n;
     const by = new Date(Number(submitBy) * 1_000).toISOString();
     const reason =
       `${message}; this machine's executions of the job are wrong, and none is submitted: the penalty of ` +
