@@ -16,7 +16,7 @@ export type Call<
   value?: bigint;
   /** Bytes behind the arguments, which the contract does not read. */
   dataSuffix?: Hex;
-  /** Limit of the gas by the estimate, for a call that runs code of strangers. A call that needs more fails. */
+  /** Limit of the estimated gas, for a call into code of strangers. A dearer call fails. */
   maxGas?: bigint;
 };
 

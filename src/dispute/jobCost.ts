@@ -166,8 +166,8 @@ const SEAL = 18_000;
 const CLAIM_ON_TERMS = 45_000;
 const OPEN = 12_000;
 /**
- * Gas for asking a contract for a worker's class: more than twice the gas of `ExamClaims`. A requester may name any contract, also
- * one that burns all gas of a call: workers pay for no more.
+ * Gas for asking a contract for a worker's class: more than twice the gas of `ExamClaims`. The contract is the
+ * requester's choice, and may burn all gas of a call: workers pay for no more.
  */
 const ASK_CLASS = 80_000;
 
@@ -178,7 +178,7 @@ const TERMED_GAS = 2 * (BYTE.gas * TERMS.full + ZERO_BYTE.gas * TERMS.zero) + CL
 export const SEALED_GAS =
   transaction(sum(JOB, TERMS, words(1, WORD)), SEAL) + BYTE.gas * (20 + WORD) + ZERO_BYTE.gas * 12 + TERMED_GAS + OPEN;
 
-/** The most gas that a worker gives to a claim on a job with terms. */
+/** A worker's limit for the gas of a claim on a job with terms. */
 export const MAX_CLAIM_GAS = BigInt(transaction(sum(JOB, TERMS), CLAIM + CLAIM_ON_TERMS + ASK_CLASS));
 
 /**

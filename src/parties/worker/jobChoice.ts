@@ -21,7 +21,7 @@ export class JobChoice {
   readonly #role: Role<WorkerEvent>;
   /** Jobs whose latest claim failed: others come first. */
   readonly #failed = new Set<Hex>();
-  /** Contracts of classes by which a claim failed only when paid for: no job that asks one of these is claimed. */
+  /** Contracts of classes under which a paid claim failed after its simulation: jobs with these are not claimed. */
   readonly #traps = new Set<Address>();
 
   constructor(
@@ -64,8 +64,8 @@ export class JobChoice {
   }
 
   /**
-   * Claims a job. The contract of classes is the requester's: such a contract may pass in a simulation, and burn the gas
-   * of every transaction. One failure, with the job still open, is enough.
+   * Claims a job. The contract of classes is the requester's, and may pass in simulations and burn the gas of each
+   * transaction. A single failure, with the job still open, is enough.
    * @throws as the client's call
    */
   async claim({ id, job, terms }: JobRecord): Promise<TransactionReceipt> {
@@ -82,8 +82,8 @@ export class JobChoice {
       if (mayBeTrap && (await market.jobOf(id)).status === JobStatus.open) {
         this.#traps.add(classes);
         const message =
-          "a claim was simulated, and failed when it was paid for: no more jobs are claimed that ask this contract for " +
-          "classes, until a restart";
+          "a claim was simulated, and failed when it was paid for: no more jobs are claimed that ask this contract " +
+          "for classes, until a restart";
         this.#options.log.warn({ job: id, classes, transactionHash: error.transactionHash }, message);
       }
       throw error;
@@ -105,7 +105,7 @@ export class JobChoice {
 
   /**
    * Jobs of known programs with what their gas costs now, the most profitable first; equal ones in an own order. Jobs
-   * whose claim failed come last: otherwise one such job would keep the worker from all others.
+   * whose claim failed come last: otherwise a single job would keep the worker from all others.
    */
   async #priced(jobs: readonly JobRecord[]): Promise<PricedJob[]> {
     const { publicClient, deployment, sender } = this.#options.session;

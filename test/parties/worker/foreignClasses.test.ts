@@ -12,11 +12,11 @@ import { mlpInput, mlpProgram } from "../../../testkit/models/mlp.ts";
 import { first, reference, start } from "../../../testkit/players/players.ts";
 import { usePlayers } from "../../../testkit/players/usePlayers.ts";
 
-/** Code that answers every call with true. */
+/** Code for the answer true. */
 const ALL_HELD: Hex = "0x60015f5260205ff3";
-/** Code that takes all gas and fails. */
+/** Code for a failure with all gas. */
 const FAILS: Hex = "0xfe";
-/** Code that answers with true after so many turns of a loop, 26 gas each. */
+/** Code for the answer true after the turns of a loop, 26 gas each. */
 const heldAfter = (turns: number): Hex =>
   `0x63${turns.toString(16).padStart(8, "0")}5b600190038060055760015f5260205ff3`;
 const CLASSES: Address = `0x${"c1".repeat(20)}`;
