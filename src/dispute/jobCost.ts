@@ -178,8 +178,8 @@ const TERMED_GAS = 2 * (BYTE.gas * TERMS.full + ZERO_BYTE.gas * TERMS.zero) + CL
 export const SEALED_GAS =
   transaction(sum(JOB, TERMS, words(1, WORD)), SEAL) + BYTE.gas * (20 + WORD) + ZERO_BYTE.gas * 12 + TERMED_GAS + OPEN;
 
-/** A worker's limit for the gas of a claim on a job with terms. */
-export const MAX_CLAIM_GAS = BigInt(transaction(sum(JOB, TERMS), CLAIM + CLAIM_ON_TERMS + ASK_CLASS));
+/** A worker's limit for the gas of a claim on a job with terms, beyond the gas of a transaction with the same bytes. */
+export const MAX_CLAIM_GAS = BigInt(CLAIM + CLAIM_ON_TERMS + ASK_CLASS);
 
 /**
  * Returns an upper bound for the worker's extra gas in a job with the given terms, compared with a job without terms.

@@ -1,5 +1,6 @@
 import { parseEventLogs, type Address, type Hex, type TransactionReceipt } from "viem";
 import { jobMarketAbi } from "../abi/jobMarket.ts";
+import { calldataOf, type Call } from "../call.ts";
 import type {
   Claim,
   Delivery,
@@ -11,6 +12,7 @@ import type {
   ProgramFacts,
   Terms,
 } from "../structs.ts";
+import { translateError } from "../translateError.ts";
 import type { Access, ReadAccess } from "./access.ts";
 
 type Contract = { address: Address; abi: typeof jobMarketAbi };
@@ -74,10 +76,11 @@ export class JobMarketReader {
  */
 export class JobMarket extends JobMarketReader {
   readonly #sender: Access["sender"];
+  readonly #publicClient: Access["publicClient"];
 
   constructor(address: Address, access: Access) {
     super(address, access);
-    this.#sender = access.sender;
+    [this.#sender, this.#publicClient] = [access.sender, access.publicClient];
   }
 
   /**
@@ -131,6 +134,19 @@ export class JobMarket extends JobMarketReader {
   /** Has the chain judge whether the sender may claim a job that has terms, for free. @throws as `claim` */
   checkClaim(job: Job, terms: Terms, maxGas?: bigint): Promise<void> {
     return this.#sender.check(this.#claimOnTerms(job, terms, maxGas));
+  }
+
+  /**
+   * Estimates the gas of a transaction with the bytes of a claim on terms, and without any execution. Some rollups count
+   * the fee for the bytes in it.
+   * @throws RpcUnavailableError
+   */
+  async claimBytesGas(job: Job, terms: Terms): Promise<bigint> {
+    const { address } = this.#sender;
+    const data = calldataOf(this.#claimOnTerms(job, terms) as unknown as Call);
+    return this.#publicClient.estimateGas({ account: address, to: address, data }).catch((error: unknown) => {
+      throw translateError(error, "claimOnTerms");
+    });
   }
 
   #claimOnTerms(job: Job, terms: Terms, maxGas?: bigint) {

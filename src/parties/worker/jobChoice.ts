@@ -9,8 +9,8 @@ import type { WorkerEvent } from "./events.ts";
 import { coveringFee, jobGas, jobShape, MAX_CLAIM_GAS, termsGas } from "../../dispute/jobCost.ts";
 import { refusalOf, type WorkerPolicy } from "./jobPolicy.ts";
 
-/** A job with the fee that covers the job's gas. */
-type PricedJob = { record: JobRecord; gas: number; gasPrice: bigint; cost: bigint };
+/** A job with the fee that covers the job's gas. `maxGas`: the limit for a claim on terms, once checked. */
+type PricedJob = { record: JobRecord; gas: number; gasPrice: bigint; cost: bigint; maxGas?: bigint };
 
 /** Jobs whose failed claims are remembered. */
 const MAX_FAILED = 1_000;
@@ -48,7 +48,7 @@ export class JobChoice {
     for (const job of await this.#priced(jobs)) {
       const refusal = refusalOf(job.record, job.cost, policy, session.deployment.parameters.rate, now, isAtHand);
       if (refusal === "fee") this.#reportUnderpaid(job);
-      if (refusal !== undefined || !(await this.#fits(job.record))) continue;
+      if (refusal !== undefined || !(await this.#fits(job))) continue;
       // The files on disk may be gone: the worker could not serve a claim on the job.
       if (executions.inputsOf(job.record) === undefined) continue;
       const bytes = storedBytesOf(job.record);
@@ -68,10 +68,10 @@ export class JobChoice {
    * transaction. A single failure, with the job still open, is enough.
    * @throws as the client's call
    */
-  async claim({ id, job, terms }: JobRecord): Promise<TransactionReceipt> {
+  async claim({ record: { id, job, terms }, maxGas }: PricedJob): Promise<TransactionReceipt> {
     const { market } = this.#options.session;
     try {
-      const receipt = await market.claim(job, terms, MAX_CLAIM_GAS);
+      const receipt = await market.claim(job, terms, maxGas);
       this.#failed.delete(id);
       return receipt;
     } catch (error) {
@@ -91,11 +91,14 @@ export class JobChoice {
   }
 
   /** Whether the chain would let this worker claim a job now: what its terms ask for may change. */
-  async #fits({ job, terms }: JobRecord): Promise<boolean> {
+  async #fits(priced: PricedJob): Promise<boolean> {
+    const { job, terms } = priced.record;
     if (terms === undefined) return true;
     if (this.#traps.has(terms.classes)) return false;
+    const { market } = this.#options.session;
+    priced.maxGas = (await market.claimBytesGas(job, terms)) + MAX_CLAIM_GAS;
     try {
-      await this.#options.session.market.checkClaim(job, terms, MAX_CLAIM_GAS);
+      await market.checkClaim(job, terms, priced.maxGas);
       return true;
     } catch (error) {
       if (error instanceof ContractRevertError) return false;

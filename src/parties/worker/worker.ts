@@ -294,7 +294,7 @@ class Worker {
     }
     const { job, id } = best.record;
     await this.#races.run("claiming", id, blockNumber, async () =>
-      this.#role.report({ kind: "claimed", jobId: id, fee: job.fee, receipt: await this.#choice.claim(best.record) }),
+      this.#role.report({ kind: "claimed", jobId: id, fee: job.fee, receipt: await this.#choice.claim(best) }),
     );
   }
 
