@@ -1,6 +1,6 @@
 import { parseEventLogs, type Address, type Hex, type TransactionReceipt } from "viem";
 import { jobMarketAbi } from "../abi/jobMarket.ts";
-import { calldataOf, type Call } from "../call.ts";
+import { calldataOf } from "../call.ts";
 import type {
   Claim,
   Delivery,
@@ -137,13 +137,13 @@ export class JobMarket extends JobMarketReader {
   }
 
   /**
-   * Estimates the gas of a transaction with the bytes of a claim on terms, and without any execution. Some rollups count
-   * the fee for the bytes in it.
+   * Estimates the gas of a transaction with the bytes of a claim on terms, and without execution: on some rollups the
+   * gas includes a fee for the bytes.
    * @throws RpcUnavailableError
    */
   async claimBytesGas(job: Job, terms: Terms): Promise<bigint> {
     const { address } = this.#sender;
-    const data = calldataOf(this.#claimOnTerms(job, terms) as unknown as Call);
+    const data = calldataOf(this.#claimOnTerms(job, terms));
     return this.#publicClient.estimateGas({ account: address, to: address, data }).catch((error: unknown) => {
       throw translateError(error, "claimOnTerms");
     });

@@ -50,7 +50,10 @@ describe("jobs that ask a contract of the requester's for the worker's class", f
     const transport = custom({ request } as never, { retryCount: 0 });
     const session = await openSession({ endpoint: { transport }, chainId, market, account: privateKeyToAccount(key) });
     const warnings: { msg: string }[] = [];
-    const log = pino({ level: "warn" }, { write: (line: string) => void warnings.push(JSON.parse(line)) });
+    const log = pino(
+      { level: "warn" },
+      { write: (line: string) => void warnings.push(JSON.parse(line) as { msg: string }) },
+    );
     let rounds = 0;
     const role = { policy, log, selfAuditSamples: 0, onRound: () => void rounds++ };
     const worker = start<WorkerEvent>(session, (all) =>
@@ -73,7 +76,7 @@ describe("jobs that ask a contract of the requester's for the worker's class", f
     const claimed = await first(worker, "claimed");
     await worker.stop();
     expect(claimed.jobId).to.equal(jobId);
-    expect(claimed.receipt!.gasUsed < 200_000n).to.equal(true);
+    expect(claimed.receipt.gasUsed < 200_000n).to.equal(true);
   });
 
   it("oneThatBurnsMoreThanTheBound_costsNothing_andOtherJobsAreTaken", async () => {
