@@ -10,6 +10,8 @@ export type Exactly = {
   readonly by: "gpu" | "kernels" | "definition";
   /** @returns The tensor of each step. */
   run: (inputs: readonly Uint8Array[], options: ExecutionOptions) => Promise<readonly Uint8Array[]>;
+  /** Gives back a GPU and memory, once the execution that is under way has ended. */
+  close: () => Promise<void>;
 };
 
 /**
@@ -38,6 +40,7 @@ export async function exactly(model: CompiledModel): Promise<Exactly> {
       await lacking?.close();
       return executeReference(model, inputs, options);
     },
+    close: async () => executor?.close(),
   };
 }
 

@@ -101,7 +101,9 @@ export type Ask =
   | ({ kind: "lie" } & Lie)
   | ({ kind: "prepare"; arityBits: number } & Lie)
   | { kind: "workerMove"; state: GameState; now: bigint }
-  | { kind: "watcherMove"; moves: readonly MoveRecord[]; now: bigint };
+  | { kind: "watcherMove"; moves: readonly MoveRecord[]; now: bigint }
+  /** The thread's last task: its GPU is closed. */
+  | { kind: "close" };
 
 /** What the worker answers. */
 export type Answer =
@@ -112,7 +114,8 @@ export type Answer =
   | { kind: "prepare"; prepared: Prepared }
   | { kind: "workerMove"; move: WorkerMove }
   | { kind: "watcherMove"; move: ChallengerMove }
-  | { kind: "failed"; message: string };
+  | { kind: "failed"; message: string }
+  | { kind: "closed" };
 
 /** Which number is changed. */
 export type Lie = { step: number; element: number };

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { grouped } from "../format.ts";
 import { routeHash } from "../route.ts";
 import { FileDrop } from "../ui/fileDrop.tsx";
@@ -20,30 +20,14 @@ export function PlaygroundPage({ route }: PageProps) {
   const [isOnChain, setOnChain] = useState(false);
   const sample = sampleNamed(route.path[1]);
   useTitle(sample?.title ?? "Try a model");
-  useEffect(() => {
-    if (sample === undefined) return;
-    const file = `${sample.name}.onnx`;
-    const fetched = async (): Promise<Uint8Array> => {
-      const response = await fetch(new URL(`./samples/${file}`, document.baseURI), { credentials: "omit" });
-      if (!response.ok) throw new Error(`the server answers ${response.status}`);
-      return new Uint8Array(await response.arrayBuffer());
-    };
-    let isOver = false;
-    fetched().then(
-      (bytes) => !isOver && engine.open(file, bytes),
-      (thrown: unknown) => !isOver && engine.fail(`${file}: ${messageOf(thrown)}`),
-    );
-    return () => {
-      isOver = true;
-    };
+  // Before anything is drawn: answers of another model are none of this sample's.
+  useLayoutEffect(() => {
+    if (sample !== undefined) engine.load(`${sample.name}.onnx`, fetched(`./samples/${sample.name}.onnx`));
   }, [sample]);
   const drop = (file: File): void => {
     // The place of a sample is left, else the same sample could not be opened again.
     if (sample !== undefined) location.hash = routeHash(["playground"], route.query);
-    file.arrayBuffer().then(
-      (buffer) => engine.open(file.name, new Uint8Array(buffer)),
-      (thrown: unknown) => engine.fail(`${file.name}: ${messageOf(thrown)}`),
-    );
+    engine.load(file.name, bytesOf(file));
   };
   const isCancelled = error?.startsWith("cancelled") === true;
   const root = opened?.report.program?.programRoot;
@@ -56,7 +40,13 @@ export function PlaygroundPage({ route }: PageProps) {
         <p class="soft">It is compiled and executed in this page, and sent nowhere. Take one of these, or your own.</p>
       </div>
       <Samples current={sample} />
-      <FileDrop name="model" accept=".onnx" label="ONNX file" onFile={drop} isSlim={model !== undefined}>
+      <FileDrop
+        name="model"
+        accept=".onnx"
+        label="ONNX file"
+        onFile={drop}
+        isSlim={model !== undefined || busy !== undefined}
+      >
         <strong>Drop an ONNX file here</strong>, or
       </FileDrop>
       {busy !== undefined && <Busy busy={busy} onCancel={engine.cancel} />}
@@ -106,7 +96,14 @@ export function PlaygroundPage({ route }: PageProps) {
   );
 }
 
-const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : "it cannot be read");
+/** A file of this page. */
+async function fetched(path: string): Promise<Uint8Array> {
+  const response = await fetch(new URL(path, document.baseURI), { credentials: "omit" });
+  if (!response.ok) throw new Error(`the server answers ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+const bytesOf = async (file: File): Promise<Uint8Array> => new Uint8Array(await file.arrayBuffer());
 
 /** The models that the page brings along. */
 function Samples({ current }: { current: Sample | undefined }) {

@@ -17,19 +17,23 @@ export type Shapes = Readonly<Record<string, readonly number[]>>;
 
 export type Engine = {
   state: EngineState;
+  /** Opens a model once its bytes are there, unless another one is opened before. What was known is forgotten. */
+  load: (name: string, bytes: Promise<Uint8Array>) => void;
   open: (name: string, bytes: Uint8Array, shapes?: Shapes) => void;
   /** @param files Of inputs by name; the others are drawn from the seed. */
   run: (seed: number, files: Readonly<Record<string, InputFile>>) => void;
   lie: (lie: Lie) => void;
   /** Both sides of a dispute about a changed number, as the thread plays them. */
   players: (lie: Lie) => Players;
-  /** Shows that something failed before the thread was asked. */
-  fail: (message: string) => void;
   /** Ends what is under way, at once. What was known before remains. */
   cancel: () => void;
 };
 
+const LOADING = { what: "loading", done: 0, total: 1 };
 const STARTING = { what: "starting", done: 0, total: 1 };
+
+/** How long a thread may take to close its GPU. */
+const CLOSING_MS = 1_000;
 
 /** What the page waits for itself: it is not part of what is shown. */
 type Awaited = Extract<Answer, { kind: "prepare" | "workerMove" | "watcherMove" }>;
@@ -40,6 +44,7 @@ export function useEngine(): Engine {
   const [state, setState] = useState<EngineState>({});
   const thread = useRef<Worker | undefined>(undefined);
   const waiting = useRef<Waiting | undefined>(undefined);
+  const loading = useRef<Promise<Uint8Array> | undefined>(undefined);
 
   const take = (answer: Answer): void => {
     const asking = waiting.current;
@@ -58,8 +63,9 @@ export function useEngine(): Engine {
     return worker;
   };
   const stop = (): void => {
-    thread.current?.terminate();
+    if (thread.current !== undefined) end(thread.current);
     thread.current = undefined;
+    loading.current = undefined;
     waiting.current?.reject(new Error("cancelled"));
     waiting.current = undefined;
   };
@@ -74,13 +80,23 @@ export function useEngine(): Engine {
       waiting.current = { resolve: resolve as (answer: Awaited) => void, reject };
       (thread.current ?? start()).postMessage(asked);
     });
+  const open: Engine["open"] = (name, bytes, shapes = {}) => {
+    stop();
+    setState({ model: { name, bytes } });
+    ask({ kind: "open", name, bytes, shapes });
+  };
   return {
     state,
-    open: (name, bytes, shapes = {}) => {
+    load: (name, bytes) => {
       stop();
-      setState({ model: { name, bytes } });
-      ask({ kind: "open", name, bytes, shapes });
+      loading.current = bytes;
+      setState({ busy: LOADING });
+      bytes.then(
+        (loaded) => loading.current === bytes && open(name, loaded),
+        (thrown: unknown) => loading.current === bytes && setState({ error: `${name}: ${messageOf(thrown)}` }),
+      );
     },
+    open,
     run: (seed, files) =>
       ask({ kind: "run", seed, files, engine: new URL("./optional/ort.wasm.min.mjs", document.baseURI).href }),
     lie: (lie) => ask({ kind: "lie", ...lie }),
@@ -89,7 +105,6 @@ export function useEngine(): Engine {
       workerMove: async (state, now) => (await request({ kind: "workerMove", state, now })).move,
       watcherMove: async (moves, now) => (await request({ kind: "watcherMove", moves, now })).move,
     }),
-    fail: (error) => setState((before) => ({ ...before, error })),
     cancel: () => {
       // A thread cannot be interrupted but by its end: the model is opened again when it is asked for.
       stop();
@@ -99,6 +114,24 @@ export function useEngine(): Engine {
     },
   };
 }
+
+/**
+ * Ends a thread. Where there are GPUs, the thread closes its own first: browsers promise nothing about the end of a
+ * thread that uses one. A thread that computes does not listen, and is ended all the same.
+ */
+function end(thread: Worker): void {
+  if (!("gpu" in navigator)) return thread.terminate();
+  const timer = setTimeout(() => thread.terminate(), CLOSING_MS);
+  thread.onerror = null;
+  thread.onmessage = ({ data }: MessageEvent<Answer>) => {
+    if (data.kind !== "closed") return;
+    clearTimeout(timer);
+    thread.terminate();
+  };
+  thread.postMessage({ kind: "close" } satisfies Ask);
+}
+
+const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : "it cannot be read");
 
 function taken(before: EngineState, answer: Answer): EngineState {
   switch (answer.kind) {

@@ -2,6 +2,7 @@ import { challengerMove } from "../../src/dispute/challengerMove.ts";
 import { workerMove } from "../../src/dispute/workerMove.ts";
 import { describeProgram } from "../../src/parties/requester/describeProgram.ts";
 import { installGlobals } from "../platform/globals.ts";
+import type { CompiledModel } from "../../src/program/compiled.ts";
 import type { Answer, Ask, Opening } from "./messages.ts";
 import { drawInputs, openModel, outputViews, runExactly, worthChanging, type Exact, type Opened } from "./engine.ts";
 import { changedSides, openingOf, playDispute, type Sides } from "./dispute.ts";
@@ -21,7 +22,7 @@ const PAUSE_MS = 50;
 
 let bytes: Uint8Array | undefined;
 let opened: Opened | undefined;
-let how: Exactly | undefined;
+let how: Promise<Exactly> | undefined;
 let exact: Exact | undefined;
 
 /** A dispute that is played on a chain: this thread says what both sides do, the page sends it. */
@@ -35,7 +36,23 @@ function progress(what: string, done: number, total: number): void {
   scope.postMessage({ kind: "progress", what, done, total });
 }
 
+/** What executes the model: made once, and again if making failed. */
+async function executorOf(compiled: CompiledModel): Promise<Exactly> {
+  if (how === undefined) progress("making kernels", 0, 1);
+  how ??= exactly(compiled);
+  try {
+    return await how;
+  } catch (error) {
+    how = undefined;
+    throw error;
+  }
+}
+
 async function answer(ask: Ask): Promise<Answer> {
+  if (ask.kind === "close") {
+    await (await how)?.close();
+    return { kind: "closed" };
+  }
   if (ask.kind === "open") {
     bytes = ask.bytes;
     opened = openModel(ask.name, ask.bytes, ask.shapes, progress);
@@ -46,14 +63,13 @@ async function answer(ask: Ask): Promise<Answer> {
   if (compiled === undefined || bytes === undefined) throw new Error("no model is open");
   if (ask.kind === "run") {
     const inputs = drawInputs(compiled, await givenInputs(compiled, ask.files, decodePicture), ask.seed);
-    if (how === undefined) progress("making kernels", 0, 1);
-    how ??= await exactly(compiled);
+    const executor = await executorOf(compiled);
     const start = performance.now();
-    exact = await runExactly(compiled, how, inputs, progress);
+    exact = await runExactly(compiled, executor, inputs, progress);
     const milliseconds = performance.now() - start;
     const plain = await runPlainly(ask.engine, bytes, compiled, exact.inputs);
     const outputs = outputViews(exact, "outputs" in plain ? plain.outputs : undefined);
-    return { kind: "ran", ran: { by: how.by, outputs, milliseconds, plain, worth: worthChanging(exact) } };
+    return { kind: "ran", ran: { by: executor.by, outputs, milliseconds, plain, worth: worthChanging(exact) } };
   }
   if (exact === undefined) throw new Error("nothing was executed yet");
   if (ask.kind === "lie") return { kind: "played", played: await playDispute(exact, ask, progress) };

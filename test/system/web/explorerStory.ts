@@ -5,6 +5,7 @@ import { describeProgram } from "../../../src/parties/requester/describeProgram.
 import { mlpProgram } from "../../../testkit/models/mlp.ts";
 import { serveRpc } from "../../../testkit/nodes/rpcServer.ts";
 import { click, colours, fill, goTo, picture, textOf, waitFor, waitForText, watchedPage } from "./browser.ts";
+import { explorersOfChains } from "./explorersOfChains.ts";
 import { inspect } from "./inspect.ts";
 import { StoryMarket } from "./market.ts";
 import { giveFile } from "./playgroundStory.ts";
@@ -106,6 +107,7 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await page.setViewport(NARROW);
     await take("dispute-narrow");
     await deepLinks(browser, site, link, rpc.url);
+    await explorersOfChains(browser, site, link, chain.provider);
     const failing = await failingNode(page, chain.market);
     allowed.add(failing);
   } finally {

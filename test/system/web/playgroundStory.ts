@@ -43,6 +43,16 @@ const CANCEL = `
 /compiling nodes [\\d,]+ of/.test(document.body.innerText) &&
   [...document.querySelectorAll("button")].some((each) => each.textContent === "Cancel" && (each.click(), true))`;
 
+/** Counts the threads that say that their GPU is closed. */
+const NOTE_CLOSED = `
+window.closedThreads = 0;
+window.Worker = class extends Worker {
+  constructor(...given) {
+    super(...given);
+    this.addEventListener("message", ({ data }) => (window.closedThreads += data.kind === "closed" ? 1 : 0));
+  }
+};`;
+
 /** A model in which every name is hostile. */
 const hostileModel = (op: string): Uint8Array =>
   buildModel({
@@ -104,8 +114,10 @@ export async function playgroundStory(browser: Browser, site: string, pictures: 
   await take("playground");
   await inspect(page, "a changed number", pictures);
   await colours(page, "dark");
-  await page.setViewport({ width: 390, height: 844 });
-  if ((await page.evaluate(FITS_A_TELEPHONE)) !== true) throw new Error("outputs do not fit a telephone");
+  for (const width of [320, 390]) {
+    await page.setViewport({ width, height: 844 });
+    if ((await page.evaluate(FITS_A_TELEPHONE)) !== true) throw new Error(`outputs do not fit ${width} pixels`);
+  }
   await take("playground-narrow");
   await colours(page, "system");
   await page.setViewport({ width: 1_280, height: 900 });
@@ -136,10 +148,11 @@ export async function playgroundStory(browser: Browser, site: string, pictures: 
   if (problems.length > 0) throw new Error(`in the playground: ${problems.join("; ")}`);
 }
 
-/** The page computes on the GPU of its browser. @returns false if the browser offers none */
+/** The page computes on the GPU of its browser, and closes the GPU. @returns false if the browser offers none */
 export async function gpuStory(browser: Browser, site: string, pictures: string): Promise<boolean> {
   const watched = await watchedPage(browser);
   const { page, problems } = watched;
+  await page.evaluateOnNewDocument(NOTE_CLOSED);
   await page.goto(`${site}/#/playground`);
   await waitForText(page, "Drop an ONNX file here");
   if ((await page.evaluate(`navigator.gpu?.requestAdapter().then((found) => found !== null)`)) !== true) return false;
@@ -148,6 +161,9 @@ export async function gpuStory(browser: Browser, site: string, pictures: string)
   await openFile(watched, path);
   await waitForText(page, "Program: 6 steps");
   await ownInputs(watched, pictures);
+  await waitForText(page, /Exact, by this machine's GPU/);
+  await goTo(page, "#/playground/iris");
+  await waitFor(page, "window.closedThreads === 1");
   await waitForText(page, /Exact, by this machine's GPU/);
   if (problems.length > 0) throw new Error(`in the playground: ${problems.join("; ")}`);
   return true;
@@ -161,6 +177,7 @@ async function samples({ page }: Watched, pictures: string): Promise<void> {
     ["digit", "3"],
   ] as const) {
     await click(page, `a[href='#/playground/${name}']`);
+    await page.waitForSelector(`a[href='#/playground/${name}'][aria-current]`);
     await waitFor(page, `[...document.querySelectorAll("[role=status] strong")].some((e) => e.innerText !== "")`);
     await waitForText(page, answer);
     await click(page, "button.lie");
