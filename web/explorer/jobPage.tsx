@@ -118,10 +118,7 @@ function ClaimCard({ route, followed, claim, now }: CardProps) {
             <li key={game.id} class="row">
               <a href={routeHash(["explorer", "game", game.id], route.query)}>Dispute {short(game.id)}</a>
               <Phase of={gamePhase(game)} />
-              <span class="soft small">
-                {counted(movesOf(game).length, "move")}
-                {game.closed === undefined && " so far"}
-              </span>
+              {game.closed !== undefined && <span class="soft small">{counted(movesOf(game).length, "move")}</span>}
             </li>
           ))}
         </ul>

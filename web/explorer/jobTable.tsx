@@ -105,7 +105,7 @@ function Rows({ route, followed, snapshot, jobs }: Props & { jobs: readonly JobR
               class={name === undefined ? "mono" : ""}
               href={routeHash(["explorer", "program", job.programRoot], query)}
             >
-              {name === undefined ? short(job.programRoot) : shown(name, 40)}
+              {name === undefined ? short(job.programRoot) : shown(name, 16)}
             </a>,
             <span class="mono" title={job.requester}>
               {short(job.requester)}

@@ -1,6 +1,6 @@
 import type { ClaimRecord, GameRecord, JobRecord } from "../../src/chain/market/history.ts";
 import { Outcome } from "../../src/chain/structs.ts";
-import { clock } from "../format.ts";
+import { clock, counted } from "../format.ts";
 
 /**
  * A phase in words, and its colour: what is in dispute is loud, what was refuted lost, what is final good, what waits
@@ -40,5 +40,5 @@ export function gamePhase({ closed, moves }: GameRecord): PhaseView {
   if (closed?.outcome === Outcome.challengerWon) return lost("refuted");
   if (closed?.outcome === Outcome.workerWon) return good("the claim held");
   if (closed?.outcome === Outcome.settled) return plain("settled");
-  return loud(`move ${moves.length + 1}`);
+  return loud(counted(moves.length, "move"));
 }

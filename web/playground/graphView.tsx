@@ -46,7 +46,7 @@ function Node({ node: { name, operator, refusal }, rail, lanes }: { node: GraphN
         <path class="rail" d={`M${own} ${HEIGHT / 2} V${HEIGHT}`} />
         <circle class="stop" cx={own} cy={HEIGHT / 2} r="4.5" />
       </svg>
-      <strong>{shown(operator, 40)}</strong>
+      <strong class="clip">{shown(operator, 40)}</strong>
       <span class="soft small clip">{refusal === undefined ? shown(name, 80) : shown(refusal)}</span>
     </div>
   );

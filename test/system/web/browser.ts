@@ -109,8 +109,9 @@ export async function colours(page: Page, scheme: "light" | "dark" | "system"): 
   await page.evaluate(`((data) => void (${theme}))(document.documentElement.dataset)`);
 }
 
-/** Takes a picture of a whole page, from its top. */
+/** Takes a picture of a whole page, from its top. Chromium draws no page in the background: a picture would hang. */
 export async function picture(page: Page, path: `${string}.png`): Promise<void> {
+  await page.bringToFront();
   await page.evaluate("scrollTo(0, 0)");
   await page.screenshot({ path, fullPage: true });
 }

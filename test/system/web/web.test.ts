@@ -53,6 +53,11 @@ describe("the page", function () {
         site = await serveFolder(OUT);
         browser = await openBrowser(kind, binary);
       });
+      // Pages of earlier stories would go on computing, and come to the front when a later page is closed.
+      afterEach(async () => {
+        const [, ...left] = (await browser?.pages()) ?? [];
+        await Promise.all(left.map((page) => page.close()));
+      });
       after(async () => {
         await browser?.close();
         site?.close();
