@@ -12,7 +12,13 @@ type Place = { name: string | undefined; section: string | undefined };
 export function Contents({ name, section, onOpen }: Place & { onOpen: () => void }) {
   const details = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
-    details.current!.open = !matchMedia(NARROW).matches;
+    const narrow = matchMedia(NARROW);
+    const fold = (): void => {
+      details.current!.open = !narrow.matches;
+    };
+    fold();
+    narrow.addEventListener("change", fold);
+    return () => narrow.removeEventListener("change", fold);
   }, [name, section]);
   const current = currentOf(name, section);
   return (

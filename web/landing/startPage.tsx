@@ -88,7 +88,7 @@ export function StartPage() {
             <span class="figure-label">{label}</span>
             <strong class="figure">{figure}</strong>
             <span class="soft">{text} </span>
-            <a href={routeHash(["docs", source])}>how it was measured</a>
+            <a href={routeHash(["docs", source])}>How it was measured</a>
           </p>
         ))}
       </section>
