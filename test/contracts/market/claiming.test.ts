@@ -101,6 +101,7 @@ describe("JobMarket: expire and cancel", () => {
     await revert(market.write.expire([job]), "TimeNotUp");
     await pass(601);
     await market.write.expire([job], as("mallory"));
+    expect(await market.getEvents.JobOpened()).to.have.length(1);
     const penalty = parameters.collateral / 20n;
     expect((await vault.read.accountOf([worker.account.address])).slice(1, 3)).to.deep.equal([
       10n * ETHER - penalty,
@@ -119,6 +120,7 @@ describe("JobMarket: expire and cancel", () => {
     await market.write.claim([job], as("worker"));
     await pass(80_001);
     await market.write.expire([job]);
+    expect(await market.getEvents.JobOpened()).to.have.length(0);
     expect(await statusOf(job)).to.equal(JobStatus.closed);
     expect(await creditOf(world(), requester)).to.equal(20n * ETHER);
     await revert(market.write.expire([job]), "WrongJobStatus");
