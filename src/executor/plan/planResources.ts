@@ -214,6 +214,15 @@ export class PlanResources {
     return region;
   }
 
+  /** Permanent memory under a name, for data that is made by whoever asks first. */
+  once(name: string, bytes: number): { region: Region; isKnown: boolean } {
+    const known = this.#prepared.get(name);
+    if (known !== undefined) return { region: known, isKnown: true };
+    const region = this.memory.permanent(bytes);
+    this.#prepared.set(name, region);
+    return { region, isKnown: false };
+  }
+
   /** Memory for data that is made once, from constants only, and shared by all requests for the same data. */
   prepared(
     step: Step,

@@ -1,14 +1,15 @@
 import { errorFactor } from "../../numerics/kernels/certify.ts";
+import { MAX_VECTORS } from "../../numerics/kernels/vectorProduct.ts";
 import { DType } from "../../numerics/dtype.ts";
-import { Reduce, type Step, type View } from "../../program/types.ts";
+import { Reduce, type Step, type TensorRef, type View } from "../../program/types.ts";
 import type { LoopDigit } from "../loops/spec.ts";
 import type { Machine, Operation } from "../machine.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides } from "../splitStep.ts";
-import { isIdentityEpilogue, planEpilogue } from "./planEpilogue.ts";
+import { inOutOrder, isIdentityEpilogue, planEpilogue } from "./planEpilogue.ts";
 import { planFactor } from "./planFactor.ts";
-import { listAll, planSettler } from "./planReduction.ts";
-import type { PlanResources } from "./planResources.ts";
+import { planSettler } from "./planReduction.ts";
+import { textOf, type PlanResources } from "./planResources.ts";
 import { isConstantFactor, isPackedFactor, productLayout, sizeOf, termExpression } from "./productLayout.ts";
 import { partOf } from "./ranges.ts";
 import type { StepPlan } from "./stepPlan.ts";
@@ -17,8 +18,8 @@ import { isPlain } from "./stripLayout.ts";
 const FLOAT64 = 8;
 const FLOAT32 = 4;
 const UINT32 = 4;
-/** Columns whose sums are added to at a time: they stay in the cache while rows of the matrix pass. */
-const COLUMNS = 4096;
+/** The sums that are added to at a time: they stay in the cache while rows of the matrix pass. */
+const SUMS = 4096;
 /** The approximate nanoseconds per weight, all spent waiting for memory. */
 const TERM_NANOSECONDS = 0.25;
 
@@ -27,87 +28,93 @@ type Matrix = { first: number; isByRows: boolean; stride: number };
 
 /**
  * Plans the product of a vector with a constant float32 matrix, for example in a language model taking one token at a
- * time. The plan reads the matrix in place. The error bound uses norms of the vector and the columns, like the engine's
- * products.
+ * time; in a block of items, also of a few vectors. The plan reads the matrix in place, each weight once. The error
+ * bound uses norms of the vectors and the columns, like the engine's products.
  * @returns undefined if the step is no such product, or too small for a benefit.
  */
 export function planVectorProduct(resources: PlanResources, step: Step, out: Region): StepPlan | undefined {
   if (step.reduce !== Reduce.dot || step.reduceType !== DType.float32) return undefined;
-  const { minEngineWork } = resources.options;
-  const { groups, rows, columns, inner, left, right } = productLayout(step, resources.options);
-  const [count, terms] = [sizeOf(columns), sizeOf(inner)];
+  const { minEngineWork, packs = false } = resources.options;
+  const options = { ...resources.options, packs: false };
+  const { groups, rows, columns, inner, left, right } = productLayout(step, options);
+  const [vectors, count, terms] = [rows, columns, inner].map(sizeOf) as [number, number, number];
   const view = step.termReads[right!];
-  if (groups.length > 0 || rows.length > 0 || count * terms < minEngineWork || minEngineWork === 0) return undefined;
-  if (view === undefined || !isConstantFactor(step, right!) || isPackedFactor(step, right!, resources.options))
-    return undefined;
+  const most = packs ? MAX_VECTORS : 1;
+  if (groups.length > 0 || vectors > most || count * terms < minEngineWork || minEngineWork === 0) return undefined;
+  if (view === undefined || !isConstantFactor(step, right!) || isPackedFactor(step, right!, options)) return undefined;
+  // Results lie vector by vector.
+  if (rows.some(({ digit }) => columns.some((column) => column.digit < digit))) return undefined;
   const matrix = matrixOf(view, columns, inner);
   const ref = step.inputs[view.input]!;
   if (matrix === undefined || ref.dtype !== DType.float32) return undefined;
 
-  const vector = planFactor(resources, step, left, inner, { isWidened: true });
+  const vector = planFactor(resources, step, left, [...rows, ...inner], { isWidened: true });
   const weights = resources.source(ref);
-  const norms = resources.memory.permanent(count * FLOAT64);
+  const { norms, loaded } = planNorms(resources, ref, matrix, { count, terms });
   const sources = resources.sources(step, { ...termExpression(step), outs: [left, right!] });
   const isTrivial = ({ radix }: LoopDigit): boolean => radix === 1;
   const trivial = step.outDigits.map((radix, digit): LoopDigit => ({ digit, radix })).filter(isTrivial);
-  // Digits of radix 1 last: the first one is cut into parts.
-  const outDigits = [...columns, ...trivial];
+  // The first digit is cut into parts, and digits of radix 1 come last.
+  const outDigits = [...columns, ...rows, ...trivial];
   const redDigits = step.redDigits.map((radix, k): LoopDigit => ({ digit: step.outDigits.length + k, radix }));
   const settler = planSettler(resources, step, [...outDigits, ...redDigits], sources);
   const handsOn = isIdentityEpilogue(step);
-  const results = handsOn ? out : resources.scratch(count * FLOAT32);
-  const order = { digits: outDigits, ranged: 0 };
+  const results = handsOn ? out : resources.scratch(step.count * FLOAT32);
+  const order = inOutOrder(step, columns[0]);
   const epilogue = handsOn ? undefined : planEpilogue(resources, step, digitStrides(step.outDigits), order, out);
-  const sums = resources.scratch(count * FLOAT64);
-  const flagged = resources.scratch(count * UINT32);
+  const sums = resources.scratch(vectors * count * FLOAT64);
+  const flagged = resources.scratch(vectors * count * UINT32);
   const own = resources.perThread(() => ({
-    vector: resources.scratch(terms * FLOAT64),
-    norm: resources.scratch(FLOAT64),
+    vector: resources.scratch(vectors * terms * FLOAT64),
+    norm: resources.scratch(vectors * FLOAT64),
   }));
   const firstRadix = outDigits[0]?.radix ?? 1;
   const perValue = count / firstRadix;
   const factor = errorFactor(terms);
-  return { shared: true, termNanoseconds: TERM_NANOSECONDS, loaded, bind };
-
-  /** Computes the norms of the columns. */
-  function loaded({ views }: Machine): void {
-    const all = views.float32(weights.address, ref.count).subarray(matrix!.first);
-    const squares = views.float64(norms.address, count).fill(0);
-    const { isByRows, stride } = matrix!;
-    const [lines, length] = isByRows ? [terms, count] : [count, terms];
-    for (let line = 0; line < lines; line++)
-      for (let k = 0, at = line * stride; k < length; k++, at++) squares[isByRows ? k : line]! += all[at]! * all[at]!;
-    for (let n = 0; n < count; n++) squares[n] = Math.sqrt(squares[n]!);
-  }
+  return { shared: true, termNanoseconds: TERM_NANOSECONDS / vectors, loaded, bind };
 
   function bind(machine: Machine): Operation {
-    const { stats, clock, kernels, views } = machine;
+    const { stats, clock, kernels } = machine;
     const buffers = own[machine.thread]!;
     const gather = vector.bind(machine);
     const from = (vector.region ?? buffers.vector).address;
     const [start, end] = partOf(firstRadix, machine);
     const [first, last] = [start * perValue, end * perValue];
-    const list = flagged.address + first * UINT32;
+    const list = flagged.address + first * vectors * UINT32;
     const finish = epilogue?.bind(machine);
     const settle = settler(machine, results.address);
     const { norm } = buffers;
     return () => {
       gather(from, 0, vector.firstRadix);
       clock.enter("products");
-      kernels.norms(from, terms, 1, norm.address);
+      kernels.norms(from, terms, vectors, norm.address);
       multiply(machine, from, first, last);
-      const at = { sums: sums.address + first * FLOAT64, out: results.address + first * FLOAT32 };
       const columnNorms = norms.address + first * FLOAT64;
-      const found = kernels.certify(at.sums, norm.address, columnNorms, at.out, 1, last - first, factor, list);
-      stats.elements += last - first;
-      if (machine.alwaysExact) settle(list, listAll(machine, list, first, last));
-      else if (found > 0) {
-        const indices = views.uint32(list, found);
-        for (let k = 0; k < found; k++) indices[k]! += first;
-        settle(list, found);
+      let found = 0;
+      for (let row = 0; row < vectors; row++) {
+        const at = row * count + first;
+        const [from, to] = [sums.address + at * FLOAT64, results.address + at * FLOAT32];
+        const rowNorm = norm.address + row * FLOAT64;
+        const more = list + found * UINT32;
+        const some = kernels.certify(from, rowNorm, columnNorms, to, 1, last - first, factor, more);
+        found += listed(machine, more, { row, first, last, some });
       }
+      stats.elements += (last - first) * vectors;
+      if (found > 0) settle(list, found);
       finish?.([results.address], start, end);
     };
+  }
+
+  /** Numbers a vector's listed elements as `outDigits` do. */
+  function listed(
+    { views, alwaysExact }: Machine,
+    list: number,
+    { row, first, last, some }: Record<"row" | "first" | "last" | "some", number>,
+  ): number {
+    const found = alwaysExact ? last - first : some;
+    const indices = views.uint32(list, found);
+    for (let k = 0; k < found; k++) indices[k] = (first + (alwaysExact ? k : indices[k]!)) * vectors + row;
+    return found;
   }
 
   /** The float64 sums of columns `first .. last - 1`. */
@@ -115,17 +122,44 @@ export function planVectorProduct(resources: PlanResources, step: Step, out: Reg
     const { isByRows, stride } = matrix!;
     const origin = weights.address + matrix!.first * FLOAT32;
     const sumsFrom = (column: number): number => sums.address + column * FLOAT64;
+    const [bytes, apart] = [stride * FLOAT32, count * FLOAT64];
     if (!isByRows) {
       const at = origin + first * stride * FLOAT32;
-      kernels.vectorByColumns(from, at, sumsFrom(first), terms, last - first, stride * FLOAT32);
+      kernels.vectorsByColumns[vectors]!(from, at, sumsFrom(first), terms, last - first, bytes, apart);
       return;
     }
-    views.float64(sumsFrom(first), last - first).fill(0);
-    for (let column = first; column < last; column += COLUMNS) {
-      const some = Math.min(COLUMNS, last - column);
-      kernels.vectorByRows(from, origin + column * FLOAT32, sumsFrom(column), terms, some, stride * FLOAT32);
+    for (let row = 0; row < vectors; row++) views.float64(sumsFrom(row * count + first), last - first).fill(0);
+    const most = SUMS / vectors;
+    for (let column = first; column < last; column += most) {
+      const some = Math.min(most, last - column);
+      kernels.vectorsByRows[vectors]!(
+        ...[from, origin + column * FLOAT32, sumsFrom(column)],
+        ...[terms, some, bytes, apart],
+      );
     }
   }
+}
+
+/** Plans the norms of a matrix's columns, once for all steps that multiply with the matrix. */
+function planNorms(
+  resources: PlanResources,
+  ref: TensorRef,
+  matrix: Matrix,
+  { count, terms }: Record<"count" | "terms", number>,
+): { norms: Region; loaded?: (machine: Machine) => void } {
+  const weights = resources.source(ref);
+  const known = resources.once(textOf({ ref, matrix, count }), count * FLOAT64);
+  if (known.isKnown) return { norms: known.region };
+  const loaded = ({ views }: Machine): void => {
+    const all = views.float32(weights.address, ref.count).subarray(matrix.first);
+    const squares = views.float64(known.region.address, count).fill(0);
+    const { isByRows, stride } = matrix;
+    const [lines, length] = isByRows ? [terms, count] : [count, terms];
+    for (let line = 0; line < lines; line++)
+      for (let k = 0, at = line * stride; k < length; k++, at++) squares[isByRows ? k : line]! += all[at]! * all[at]!;
+    for (let n = 0; n < count; n++) squares[n] = Math.sqrt(squares[n]!);
+  };
+  return { norms: known.region, loaded };
 }
 
 /** Returns a view's matrix layout; undefined unless the columns or the terms lie side by side. */

@@ -26,10 +26,10 @@ export const KERNEL_HASHES: Record<KernelPart, Record<Variant, string>> = {
     "mulAdd oneMemory": "f566b6f1190f7fe3e2ea5f1aa02eda190b71d9aabdc8cfb64d11523e7bd65341",
   },
   products: {
-    "madd twoMemories": "7cc4ed0581a72bd4099ea65cbae5ed9d1c2ede580869150f9e3b2e537d63da34",
-    "madd oneMemory": "7cc4ed0581a72bd4099ea65cbae5ed9d1c2ede580869150f9e3b2e537d63da34",
-    "mulAdd twoMemories": "e336875806c143352781067b4c6a27230aa5db9c7444a884492b6d95e1793739",
-    "mulAdd oneMemory": "e336875806c143352781067b4c6a27230aa5db9c7444a884492b6d95e1793739",
+    "madd twoMemories": "e6382642bbb4192c33b1d6cb27719c9f3603749146d663d72279476175a58506",
+    "madd oneMemory": "e6382642bbb4192c33b1d6cb27719c9f3603749146d663d72279476175a58506",
+    "mulAdd twoMemories": "1cccbff2695a6edd83bdcf51f7421ea518f726709e6aeac3984b89bb99861b82",
+    "mulAdd oneMemory": "1cccbff2695a6edd83bdcf51f7421ea518f726709e6aeac3984b89bb99861b82",
   },
   hashes: {
     "madd twoMemories": "57ec39a0dc05257ec5785c7aeccd73c85b769fd732b255bcba2369a72a30e1d7",

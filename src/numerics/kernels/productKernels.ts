@@ -9,7 +9,7 @@ import { MAX_PAGES } from "./memory.ts";
 import { normsFunction } from "./norms.ts";
 import { unitFunction } from "./units.ts";
 import { vanishesFunction } from "./vanishes.ts";
-import { vectorByColumnsFunction, vectorByRowsFunction } from "./vectorProduct.ts";
+import { MAX_VECTORS, vectorsByColumnsFunction, vectorsByRowsFunction } from "./vectorProduct.ts";
 
 /**
  * Kernels for exactly rounding float64 sums of float32 products. Arguments are byte addresses in one memory. Matrices
@@ -40,18 +40,27 @@ export type ProductKernels = {
   /** The largest magnitude of a vector; NaNs are ignored. */
   largest: (vector: number, n: number) => number;
   /**
-   * Adds to float64 sums the products of a float64 vector with the columns of a float32 matrix, one row after the
-   * other. The stride is in bytes.
+   * For each number of vectors, up to MAX_VECTORS: adds to float64 sums the products of float64 vectors with the columns
+   * of a float32 matrix, one row after the other. `stride` (of the matrix) and `apart` (of the sums of two vectors) are
+   * in bytes.
    */
-  vectorByRows: VectorProduct;
-  /** Like `vectorByRows`, for sums that are not read before, with a matrix stored column by column. */
-  vectorByColumns: VectorProduct;
+  vectorsByRows: readonly VectorProduct[];
+  /** Like `vectorsByRows`, for sums that are not read before, with a matrix stored column by column. */
+  vectorsByColumns: readonly VectorProduct[];
   /** Makes `vectors` times four float32 canonical: one NaN and one zero. */
   canonicalise: (at: number, vectors: number) => void;
 };
 
 type VectorProduct = (
-  ...args: [vector: number, matrix: number, sums: number, terms: number, columns: number, stride: number]
+  ...args: [
+    vectors: number,
+    matrix: number,
+    sums: number,
+    terms: number,
+    columns: number,
+    stride: number,
+    apart: number,
+  ]
 ) => void;
 
 type Certify = (
@@ -93,6 +102,8 @@ type SettleCall = {
   stats: number;
 };
 
+const VECTORS = Array.from({ length: MAX_VECTORS }, (_, k) => k + 1);
+
 let compiled: WebAssembly.Module | undefined;
 
 function productModule(): WebAssembly.Module {
@@ -101,8 +112,10 @@ function productModule(): WebAssembly.Module {
   builder.define(normsFunction(), "norms");
   builder.define(certifyFunction(), "certify");
   builder.define(largestFunction(), "largest");
-  builder.define(vectorByRowsFunction(), "vectorByRows");
-  builder.define(vectorByColumnsFunction(), "vectorByColumns");
+  for (const vectors of VECTORS) {
+    builder.define(vectorsByRowsFunction(vectors), `vectorsByRows${vectors}`);
+    builder.define(vectorsByColumnsFunction(vectors), `vectorsByColumns${vectors}`);
+  }
   builder.define(canonicaliseFunction(), "canonicalise");
   const unit = builder.define(unitFunction(), "unit");
   const compensatedDot = builder.define(compensatedDotFunction(), "compensatedDot");
@@ -121,10 +134,15 @@ export function productKernels(memory: WebAssembly.Memory): ProductKernels {
   const { exports } = new WebAssembly.Instance((compiled ??= productModule()), { env: { memory } });
   const kernels = exports as unknown as ProductKernels;
   const { norms, certify, exactDot, compensatedDot, unit, largest } = kernels;
-  const { vectorByRows, vectorByColumns, canonicalise } = kernels;
+  const byNumber = (name: string): VectorProduct[] => {
+    const all: VectorProduct[] = [];
+    for (const vectors of VECTORS) all[vectors] = exports[`${name}${vectors}`] as VectorProduct;
+    return all;
+  };
   const settle = exports.settle as (...values: number[]) => void;
   return {
-    ...{ norms, certify, compensatedDot, unit, largest, vectorByRows, vectorByColumns, canonicalise },
+    ...{ norms, certify, compensatedDot, unit, largest, canonicalise: kernels.canonicalise },
+    ...{ vectorsByRows: byNumber("vectorsByRows"), vectorsByColumns: byNumber("vectorsByColumns") },
     exactDot: (a, b, n, scratch) => exactDot(a, b, n, scratch) >>> 0,
     settle(call) {
       const { count, flagged, values, left, right, rowNorms, columnNorms, leftUnits, rightUnits } = call;

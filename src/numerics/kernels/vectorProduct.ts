@@ -5,17 +5,22 @@ import { f32, f64, f64x2, i32, v128 } from "./assembler/instructions.ts";
 import { relaxedMadd } from "./assembler/relaxed.ts";
 
 /*
- * Products of a vector with a matrix of float32 that lies in memory as it is. They are bound by memory, so each weight
- * is read once and widened in registers, and a few readers go through a part of the matrix each, from its first to its
- * last byte: the processor fetches ahead of them. Products are exact in float64; sums are in any order.
+ * Products of a few vectors with a matrix of float32 that lies in memory as it is. They are bound by memory, so each
+ * weight is read once and widened in registers, and a few readers go through a part of the matrix each, from its first
+ * to its last byte: the processor fetches ahead of them. Products are exact in float64; sums are in any order.
  */
 
 const FLOAT32 = 4;
 const FLOAT64 = 8;
 const LANES = 4;
 const READERS = 4;
+/** Sums that are added to in turn: enough to keep the processor busy, and few enough for its registers. */
+const [SUMS, MOST_SUMS] = [8, 12];
 
-type Six = [Local, Local, Local, Local, Local, Local];
+/** The most vectors that a product takes. */
+export const MAX_VECTORS = 8;
+
+type Seven = [Local, Local, Local, Local, Local, Local, Local];
 
 const next = (local: Local, by: number): Code => local.set(i32.add(local.get, i32.const(by)));
 const doubles = (base: Local, count: Code): Code => i32.add(base.get, i32.shl(count, i32.const(3)));
@@ -30,8 +35,19 @@ const widened = (weights: Local): [low: Code, high: Code] => [
 /** A reader's position: a line of the matrix, and the line's float64. */
 type Reader = { line: Local; double: Local };
 
+/** Addresses that lie evenly apart, from a moving first one on. */
+type Apart = { setUp: Code; at: (first: Local, k: number) => Code };
+
+function apart(fn: FunctionBuilder, count: number, bytes: Code): Apart {
+  const moves = Array.from({ length: count - 1 }, () => fn.local("i32"));
+  return {
+    setUp: moves.map((move, k) => move.set(i32.mul(bytes, i32.const(k + 1)))),
+    at: (first, k) => (k === 0 ? first.get : i32.add(first.get, moves[k - 1]!.get)),
+  };
+}
+
 /**
- * Generates code to run `body` for all lines of a matrix: READERS lines at a time, then the remaining lines.
+ * Generates code to run `body` for all lines of a matrix, some lines at a time, then the remaining lines.
  * @param count Lines.
  * @param stride Bytes from a line to the next line.
  * @param each A float64 for each line.
@@ -68,57 +84,71 @@ function overLines<Own extends Reader>(
   };
   return [
     gap.set(i32.sub(stride.get, i32.shl(length.get, i32.const(2)))),
-    share.set(i32.divU(count.get, i32.const(READERS))),
+    share.set(i32.divU(count.get, i32.const(readers.length))),
     turn(readers, share.get),
-    turn(readers.slice(0, 1), i32.sub(count.get, i32.mul(share.get, i32.const(READERS)))),
+    turn(readers.slice(0, 1), i32.sub(count.get, i32.mul(share.get, i32.const(readers.length)))),
   ];
 }
 
 /**
- * `(vector, matrix, sums, terms, columns, stride)`: adds to each of `columns` float64 sums the products of a vector
- * with `terms` float64 and a column of a float32 matrix. The matrix rows, one per term, begin `stride` bytes apart.
+ * `(vectors, matrix, sums, terms, columns, stride, apart)`: adds to `columns` float64 sums of each vector the products
+ * of the vector, `terms` float64, with the columns of a float32 matrix. The matrix rows, one per term, begin `stride`
+ * bytes apart, and the sums of vectors `apart` bytes apart; vectors lie one behind the other.
  */
-export function vectorByRowsFunction(): FunctionBuilder {
-  const fn = new FunctionBuilder(new Array<"i32">(6).fill("i32"));
-  const [vector, matrix, sums, terms, columns, stride] = fn.parameters as Six;
-  const [at, end, wholeEnd] = [fn.local("i32"), fn.local("i32"), fn.local("i32")];
-  const [low, high, weights, one] = [fn.local("v128"), fn.local("v128"), fn.local("v128"), fn.local("f64")];
+export function vectorsByRowsFunction(vectors: number): FunctionBuilder {
+  const fn = new FunctionBuilder(new Array<"i32">(7).fill("i32"));
+  const [vector, matrix, sums, terms, columns, stride, sumsApart] = fn.parameters as Seven;
+  const [at, place, end, wholeEnd] = [fn.local("i32"), fn.local("i32"), fn.local("i32"), fn.local("i32")];
+  const [low, high, one] = [fn.local("v128"), fn.local("v128"), fn.local("f64")];
   const readers = Array.from({ length: READERS }, () => ({
-    line: fn.local("i32"),
-    double: fn.local("i32"),
-    factor: fn.local("v128"),
+    ...{ line: fn.local("i32"), double: fn.local("i32"), weights: fn.local("v128") },
+    ...{ first: fn.local("v128"), second: fn.local("v128") },
+    factors: Array.from({ length: vectors }, () => fn.local("v128")),
   }));
+  const vectorOf = apart(fn, vectors, i32.shl(terms.get, i32.const(3)));
+  const sumsOf = apart(fn, vectors, sumsApart.get);
+  const each = (body: (row: number) => Code): Code => Array.from({ length: vectors }, (_, row) => body(row));
   return fn.emit(
+    [vectorOf.setUp, sumsOf.setUp],
     end.set(doubles(sums, columns.get)),
     wholeEnd.set(doubles(sums, i32.and(columns.get, i32.const(-LANES)))),
     overLines(fn, { matrix, count: terms, stride, each: vector, length: columns }, readers, (some) => [
-      some.map(({ double, factor }) => factor.set(v128.load64Splat(double.get))),
+      some.map(({ double, factors }) => each((row) => factors[row]!.set(v128.load64Splat(vectorOf.at(double, row))))),
       at.set(sums.get),
       whileLoop(
         i32.ltU(at.get, wholeEnd.get),
-        low.set(v128.load(at.get)),
-        high.set(v128.load(at.get, 16)),
-        some.map(({ line, factor }) => {
-          const [first, second] = widened(weights);
+        some.map(({ line, weights, first, second }) => {
+          const [lower, upper] = widened(weights);
           return [
             weights.set(v128.load(line.get)),
-            low.set(relaxedMadd(first, factor.get, low.get)),
-            high.set(relaxedMadd(second, factor.get, high.get)),
+            first.set(lower),
+            second.set(upper),
             next(line, LANES * FLOAT32),
           ];
         }),
-        v128.store(at.get, low.get),
-        v128.store(at.get, high.get, 16),
+        each((row) => [
+          place.set(sumsOf.at(at, row)),
+          low.set(v128.load(place.get)),
+          high.set(v128.load(place.get, 16)),
+          some.map(({ first, second, factors }) => [
+            low.set(relaxedMadd(first.get, factors[row]!.get, low.get)),
+            high.set(relaxedMadd(second.get, factors[row]!.get, high.get)),
+          ]),
+          v128.store(place.get, low.get),
+          v128.store(place.get, high.get, 16),
+        ]),
         next(at, LANES * FLOAT64),
       ),
       whileLoop(
         i32.ltU(at.get, end.get),
-        one.set(f64.load(at.get)),
-        some.map(({ line, factor }) => [
-          one.set(f64.add(one.get, f64.mul(f64.promoteF32(f32.load(line.get)), f64x2.extract(factor.get, 0)))),
-          next(line, FLOAT32),
+        each((row) => [
+          one.set(f64.load(sumsOf.at(at, row))),
+          some.map(({ line, factors }) =>
+            one.set(f64.add(one.get, f64.mul(f64.promoteF32(f32.load(line.get)), f64x2.extract(factors[row]!.get, 0)))),
+          ),
+          f64.store(sumsOf.at(at, row), one.get),
         ]),
-        f64.store(at.get, one.get),
+        some.map(({ line }) => next(line, FLOAT32)),
         next(at, FLOAT64),
       ),
     ]),
@@ -126,56 +156,68 @@ export function vectorByRowsFunction(): FunctionBuilder {
 }
 
 /**
- * `(vector, matrix, sums, terms, columns, stride)`: the same, to sums that are not read before, with a float32 matrix
- * whose columns have their terms side by side and begin `stride` bytes apart.
+ * `(vectors, matrix, sums, terms, columns, stride, apart)`: the same, to sums that are not read before, with a float32
+ * matrix whose columns have their terms side by side and begin `stride` bytes apart.
  */
-export function vectorByColumnsFunction(): FunctionBuilder {
-  const fn = new FunctionBuilder(new Array<"i32">(6).fill("i32"));
-  const [vector, matrix, sums, terms, columns, stride] = fn.parameters as Six;
+export function vectorsByColumnsFunction(vectors: number): FunctionBuilder {
+  const fn = new FunctionBuilder(new Array<"i32">(7).fill("i32"));
+  const [vector, matrix, sums, terms, columns, stride, sumsApart] = fn.parameters as Seven;
   const [at, end, wholeEnd] = [fn.local("i32"), fn.local("i32"), fn.local("i32")];
-  const [low, high, weights] = [fn.local("v128"), fn.local("v128"), fn.local("v128")];
-  const readers = Array.from({ length: READERS }, () => ({
-    line: fn.local("i32"),
-    double: fn.local("i32"),
-    even: fn.local("v128"),
-    odd: fn.local("v128"),
-    one: fn.local("f64"),
+  const [first, second, weights] = [fn.local("v128"), fn.local("v128"), fn.local("v128")];
+  const count = Math.max(1, Math.min(READERS, Math.floor(SUMS / vectors)));
+  // The halves of the weights have sums of their own where there are registers for all.
+  const isHalved = 2 * count * vectors <= MOST_SUMS;
+  const readers = Array.from({ length: count }, () => ({
+    ...{ line: fn.local("i32"), double: fn.local("i32") },
+    rows: Array.from({ length: vectors }, () => {
+      const even = fn.local("v128");
+      return { even, odd: isHalved ? fn.local("v128") : even, one: fn.local("f64") };
+    }),
   }));
+  const vectorOf = apart(fn, vectors, i32.shl(terms.get, i32.const(3)));
+  const sumsOf = apart(fn, vectors, sumsApart.get);
   const zero = f64x2.splat(f64.const(0));
   return fn.emit(
+    [vectorOf.setUp, sumsOf.setUp],
     end.set(doubles(vector, terms.get)),
     wholeEnd.set(doubles(vector, i32.and(terms.get, i32.const(-LANES)))),
     overLines(fn, { matrix, count: columns, stride, each: sums, length: terms }, readers, (some) => [
-      some.map(({ even, odd }) => [even.set(zero), odd.set(zero)]),
+      some.map(({ rows }) => rows.map(({ even, odd }) => [even.set(zero), odd.set(zero)])),
       at.set(vector.get),
       whileLoop(
         i32.ltU(at.get, wholeEnd.get),
-        low.set(v128.load(at.get)),
-        high.set(v128.load(at.get, 16)),
-        some.map(({ line, even, odd }) => {
-          const [first, second] = widened(weights);
+        some.map(({ line, rows }) => {
+          const [lower, upper] = widened(weights);
           return [
             weights.set(v128.load(line.get)),
-            even.set(relaxedMadd(first, low.get, even.get)),
-            odd.set(relaxedMadd(second, high.get, odd.get)),
+            first.set(lower),
+            second.set(upper),
+            rows.map(({ even, odd }, row) => [
+              even.set(relaxedMadd(first.get, v128.load(vectorOf.at(at, row)), even.get)),
+              odd.set(relaxedMadd(second.get, v128.load(vectorOf.at(at, row), 16), odd.get)),
+            ]),
             next(line, LANES * FLOAT32),
           ];
         }),
         next(at, LANES * FLOAT64),
       ),
-      some.map(({ even, odd, one }) => [
-        even.set(f64x2.add(even.get, odd.get)),
-        one.set(f64.add(f64x2.extract(even.get, 0), f64x2.extract(even.get, 1))),
-      ]),
+      some.map(({ rows }) =>
+        rows.map(({ even, odd, one }) => [
+          isHalved ? even.set(f64x2.add(even.get, odd.get)) : [],
+          one.set(f64.add(f64x2.extract(even.get, 0), f64x2.extract(even.get, 1))),
+        ]),
+      ),
       whileLoop(
         i32.ltU(at.get, end.get),
-        some.map(({ line, one }) => [
-          one.set(f64.add(one.get, f64.mul(f64.promoteF32(f32.load(line.get)), f64.load(at.get)))),
+        some.map(({ line, rows }) => [
+          rows.map(({ one }, row) =>
+            one.set(f64.add(one.get, f64.mul(f64.promoteF32(f32.load(line.get)), f64.load(vectorOf.at(at, row))))),
+          ),
           next(line, FLOAT32),
         ]),
         next(at, FLOAT64),
       ),
-      some.map(({ double, one }) => f64.store(double.get, one.get)),
+      some.map(({ double, rows }) => rows.map(({ one }, row) => f64.store(sumsOf.at(double, row), one.get))),
     ]),
   );
 }

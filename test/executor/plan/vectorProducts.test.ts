@@ -1,10 +1,12 @@
 import { expect } from "chai";
 import { compile } from "../../../src/compiler/compile.ts";
+import type { RunWiring } from "../../../src/compiler/runWiring.ts";
 import { createExecutor, type ExecutorOptions } from "../../../src/executor/createExecutor.ts";
 import { planProgram } from "../../../src/executor/plan/planProgram.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { Team } from "../../../src/executor/threads/threadPool.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
+import { MAX_VECTORS } from "../../../src/numerics/kernels/vectorProduct.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { GraphBuilder } from "../../../testkit/onnx/graphBuilder.ts";
@@ -19,7 +21,7 @@ const dtype = DType.float32;
  * A vector times a constant matrix, in one of its two layouts; sometimes a part of a larger one, with columns of two
  * digits, or with something after it.
  */
-function vectorProduct(prng: Prng, kind: Values): { model: CompiledModel; inputs: Uint8Array[] } {
+function vectorProduct(prng: Prng, kind: Values, run?: RunWiring): { model: CompiledModel; input: () => Uint8Array } {
   const [terms, columns] = [1 + prng.below(40), 1 + prng.below(30)];
   const isTransposed = prng.below(2) === 0;
   const isPart = prng.below(3) === 0;
@@ -46,7 +48,8 @@ function vectorProduct(prng: Prng, kind: Values): { model: CompiledModel; inputs
     nodes: g.nodes,
     initializers: g.initializers,
   });
-  return { model: compile(readModel(bytes), { shapes: {} }), inputs: [randomFloats(prng, kind, terms)] };
+  const model = compile(readModel(bytes), { shapes: {}, ...(run && { run }) });
+  return { model, input: () => randomFloats(prng, kind, terms) };
 }
 
 describe("products of a vector with constant weights", function () {
@@ -56,7 +59,8 @@ describe("products of a vector with constant weights", function () {
   async function compare(kind: Values, options: ExecutorOptions, rounds = ROUNDS): Promise<void> {
     let planned = 0;
     for (let seed = 1; seed <= rounds; seed++) {
-      const { model, inputs } = vectorProduct(new Prng(seed), kind);
+      const { model, input } = vectorProduct(new Prng(seed), kind);
+      const inputs = [input()];
       const expected = executeReference(model, inputs);
       const executor = await createExecutor(model, { ...options, minEngineWork: 1 });
       // The second time, what the first one left in the memory must not matter.
@@ -74,6 +78,41 @@ describe("products of a vector with constant weights", function () {
 
   for (const kind of VALUES)
     it(`of${kind.replace(" ", "")}Numbers_haveTheBitsOfTheReference`, () => compare(kind, { threads: 1 }));
+
+  /** Several vectors at once, as in a block of items that take nothing from each other. */
+  async function compareSome(kind: Values, options: ExecutorOptions, rounds = ROUNDS): Promise<void> {
+    for (let seed = 1; seed <= rounds; seed++) {
+      const { model, input } = vectorProduct(new Prng(seed), kind, { each: ["x"], eachOutputs: ["y"] });
+      const vectors = 1 + (seed % MAX_VECTORS);
+      const items = Array.from({ length: vectors }, () => [input()]);
+      const blocks = { lengths: [vectors], guessed: [] };
+      const executor = await createExecutor(model, { ...options, minEngineWork: 1, blocks });
+      const { step } = model.program.checkpoints[model.program.outputs[0]!]!;
+      for (let run = 0; run < 2; run++) {
+        const result = await executor.runBlock(items);
+        expect(result.items.length).to.equal(vectors);
+        result.items.forEach(({ tensors }, k) =>
+          expect(
+            Buffer.compare(tensors[step]!, executeReference(model, items[k]!)[step]!),
+            `${kind}, seed ${seed}, vector ${k} of ${vectors}`,
+          ).to.equal(0),
+        );
+      }
+      await executor.close();
+    }
+  }
+
+  for (const kind of VALUES)
+    it(`ofSome${kind.replace(" ", "")}Vectors_haveTheBitsOfTheReference`, () => compareSome(kind, { threads: 1 }));
+
+  it("ofSomeVectorsWhereNoBoundIsTrusted_haveTheBitsOfTheReference", () =>
+    compareSome("wide", { threads: 1, alwaysExact: true }));
+
+  it("ofSomeVectorsInPartsOfTwoThreads_haveTheBitsOfTheReference", async () => {
+    const team = Team.hold(2);
+    await compareSome("ordinary", { threads: 2, minSplit: 0, evenly: true }, 12);
+    await team.release();
+  });
 
   it("whereNoBoundIsTrusted_haveTheBitsOfTheReference", () => compare("wide", { threads: 1, alwaysExact: true }));
 
