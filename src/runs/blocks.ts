@@ -11,8 +11,8 @@ import type { Start } from "./stretches.ts";
 
 /** No executor takes longer blocks. */
 const MAX_ITEMS = 32;
-/** The length for blocks with looked-up tokens, until one block was right. */
-const LOOKED_UP = 16;
+/** After wrong guesses in a row, guessing rests for 1, 2, 4, .. up to so many items. */
+const LONGEST_REST = 32;
 
 /**
  * A guess of a decoder's whole text, from somebody who says that he has executed the run: only the last output is asked
@@ -81,7 +81,10 @@ export class Blocks {
   #lookedUp: Guess["checkpoints"] | undefined;
   #isThrifty = true;
   readonly #purse: Purse;
-  #length = LOOKED_UP;
+  #length = MIN_ITEMS;
+  /** The items until tokens are looked up again, and after the next wrong guess. */
+  #rest = 0;
+  #nextRest = 1;
   /** When the latest single item began. */
   #began: number | undefined;
 
@@ -114,15 +117,30 @@ export class Blocks {
       if (result.isWrong || result.items.length === 0) this.#guess = undefined;
       return this.#took(result);
     }
+    if (this.#rest > 0) {
+      this.#rest--;
+      return undefined;
+    }
     const guess = this.#lookUp(start);
     const items = guess && this.#itemsFrom(start, to, guess, this.#length);
     if (items === undefined) return undefined;
     const result = await block({ model, items, guessed: guess!.checkpoints, trees, isUnsure: true });
     // Without any item, the executor has no blocks, or kept no states.
     if (result.items.length === 0) this.#lookedUp = undefined;
-    this.#length = result.isWrong ? LOOKED_UP : MAX_ITEMS;
+    this.#learn(result, items.length);
     this.#purse.block(performance.now() - now, result.items.length);
     return this.#took(result);
+  }
+
+  /** Blocks double while guesses are right. If most items of a block were wrong, guessing rests. */
+  #learn({ isWrong, items }: BlockResult, asked: number): void {
+    this.#length = isWrong ? MIN_ITEMS : Math.min(MAX_ITEMS, 2 * this.#length);
+    if (2 * items.length >= asked) {
+      this.#nextRest = 1;
+      return;
+    }
+    this.#rest = this.#nextRest;
+    this.#nextRest = Math.min(LONGEST_REST, 2 * this.#nextRest);
   }
 
   #took(result: BlockResult): BlockResult | undefined {

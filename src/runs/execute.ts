@@ -74,7 +74,7 @@ export type Stretch = {
 export type AskOutput = (item: number, output: number) => Promise<Uint8Array | undefined>;
 
 /** With fewer items, a block takes no less time than single items. */
-export const MIN_ITEMS = 8;
+export const MIN_ITEMS = 4;
 
 /** The result of a stretch. */
 export type StretchResult = {

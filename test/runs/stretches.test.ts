@@ -78,7 +78,7 @@ describe("stretches of a text", function () {
 
   it("withKnownTokens_areAsLongAsABlock", async () => {
     const prompt = await stretchesWith(undefined);
-    expect(lengthsOf(prompt)).to.deep.equal([16, ...new Array<number>(ITEMS - 16).fill(1)]);
+    expect(lengthsOf(prompt)).to.deep.equal([16, 4, ...new Array<number>(ITEMS - 20).fill(1)]);
     expect(prompt.some(({ isTold }) => isTold)).to.equal(false);
     const told = await stretchesWith(outputs[0]);
     expect(told).to.deep.equal([16, 16, 8].map((length) => ({ length, isTold: true })));

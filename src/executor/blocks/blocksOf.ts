@@ -5,10 +5,10 @@ import { stepNanoseconds } from "../plan/stepNanoseconds.ts";
 import { componentsOf } from "./components.ts";
 
 /**
- * The items of a block, from long to short. Longer blocks gain little: weights are widened once a block, which takes as
- * long as the products of some ten items.
+ * The items of a block, from short to long. Longer blocks gain little: weights are widened once a block, which takes as
+ * long as the products of some ten items. Blocks of up to eight items widen nothing.
  */
-const LENGTHS = [32, 16];
+const LENGTHS = [4, 8, 16, 32];
 /** The most bytes that the tensors of all blocks in execution take at a time, by estimate. */
 const BLOCK_BYTES = 2 ** 30;
 /** The largest share of the time in steps that items must take one after the other. */
@@ -30,9 +30,8 @@ export function blocksOf(program: Program, guessed: readonly number[], executors
     program,
     components.flatMap((each) => each.steps),
   );
-  const longest = LENGTHS.find((length) => length * bytes <= BLOCK_BYTES / executors);
-  if (longest === undefined) return undefined;
-  return { lengths: longest === LENGTHS.at(-1) ? [longest] : [LENGTHS.at(-1)!, longest], guessed };
+  const lengths = LENGTHS.filter((length) => length * bytes <= BLOCK_BYTES / executors);
+  return lengths.length === 0 ? undefined : { lengths, guessed };
 }
 
 /** The most bytes of an item's tensors that are needed at a time, if steps are executed in an order. */
