@@ -13,10 +13,16 @@ import {
 } from "../../program/types.ts";
 import { ExecutionMemoryError } from "../errors.ts";
 import type { Place, PlannedProgram } from "../plan/planResources.ts";
-import { componentsOf } from "./components.ts";
+import { blockOrder, type BlockOrder } from "./inPlace.ts";
 
 /** What a step of a block computes: a step of the program for some consecutive items, one tensor behind the other. */
-type Made = { step: number; item: number; items: number };
+type Made = {
+  step: number;
+  item: number;
+  items: number;
+  /** The program's input whose tensor is changed in place, if any. */
+  changes?: number | undefined;
+};
 
 /** The steps of a planned program that execute a block of items. */
 export type BlockPart = {
@@ -52,8 +58,8 @@ export function withBlocks(
     places: new Map<number, Place>(),
     arrivals: program.inputs.map(() => -1),
   };
-  const components = componentsOf(program, new Set(guessed));
-  const parts = sizes.map((items) => new BlockWriter(program, items, new Set(guessed), all).write(components));
+  const order = blockOrder(program, new Set(guessed));
+  const parts = sizes.map((items) => new BlockWriter(program, items, new Set(guessed), all).write(order));
   return { program: { ...program, ...all }, parts };
 }
 
@@ -73,6 +79,7 @@ class BlockWriter {
   /** Tensors of single items within tensors of all, and tensors of all put together from single ones. */
   readonly #parts = new Map<string, TensorRef>();
   readonly #joined = new Map<string, TensorRef>();
+  #inPlace: BlockOrder["inPlace"] = new Map();
   /** The steps that a step on no circle reads. */
   #readWhole: ReadonlySet<number> = new Set();
 
@@ -88,7 +95,8 @@ class BlockWriter {
     });
   }
 
-  write(components: ReturnType<typeof componentsOf>): BlockPart {
+  write({ components, inPlace }: BlockOrder): BlockPart {
+    this.#inPlace = inPlace;
     const from = this.#all.steps.length;
     // Inputs arrive at a step of their own: before, their memory belongs to other steps.
     this.#name(DType.bool, 1, [], { computes: false });
@@ -98,6 +106,11 @@ class BlockWriter {
     for (const { steps, isCircle } of components) {
       if (isCircle) for (let item = 0; item < this.#items; item++) for (const s of steps) this.#writeSingle(s, item);
       else this.#writeWhole(steps[0]!);
+    }
+    // Changed tensors are read once more at the end.
+    for (const { input } of inPlace.values()) {
+      const { dtype, count } = this.#program.inputs[input]!;
+      this.#name(dtype, count, [], { of: this.#inputOf(input), offset: 0, computes: false });
     }
     return { items: this.#items, from, to: this.#all.steps.length, inputs: this.#inputs, made: this.#made };
   }
@@ -127,9 +140,18 @@ class BlockWriter {
     const of = getOrAdd(this.#single, s, () => []);
     const inputs = step.inputs.map((ref) => this.#refOf(ref, item));
     const key = `after ${s}`;
-    const place = this.#readWhole.has(s) ? this.#partOf(this.#group(key, step), step, item, true) : undefined;
+    const changed = this.#inPlace.get(s);
+    const grouped = this.#readWhole.has(s) ? this.#partOf(this.#group(key, step), step, item, true) : undefined;
+    const place = changed
+      ? { of: this.#inputOf(changed.input), offset: 0, computes: true, rows: changed }
+      : grouped;
     of[item] = this.#add({ ...step, inputs }, place);
-    this.#made.set((of[item] as StepOrInput).index, { step: s, item, items: 1 });
+    this.#made.set((of[item] as StepOrInput).index, { step: s, item, items: 1, changes: changed?.input });
+  }
+
+  /** An input, as the place of other tensors. */
+  #inputOf(input: number): StepOrInput {
+    return { kind: "input", index: this.#inputs[input]!.index };
   }
 
   /** A tensor as a step of all items reads it. */

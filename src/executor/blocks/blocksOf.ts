@@ -2,7 +2,7 @@ import { dtypeBytes } from "../../numerics/dtype.ts";
 import type { Program, ProgramInput, TensorRef } from "../../program/types.ts";
 import type { ExecutorOptions } from "../createExecutor.ts";
 import { stepNanoseconds } from "../plan/stepNanoseconds.ts";
-import { componentsOf } from "./components.ts";
+import { blockOrder } from "./inPlace.ts";
 
 /**
  * The items of a block, from short to long. Longer blocks gain little: weights are widened once a block, which takes as
@@ -22,7 +22,7 @@ const MAX_CIRCLES = 0.5;
  */
 export function blocksOf(program: Program, guessed: readonly number[], executors = 1): ExecutorOptions["blocks"] {
   const { steps } = program;
-  const components = componentsOf(program, new Set(guessed));
+  const { components } = blockOrder(program, new Set(guessed));
   const time = (of: readonly number[]): number => of.reduce((sum, s) => sum + stepNanoseconds(steps[s]!), 0);
   const inCircles = components.filter(({ isCircle }) => isCircle).reduce((sum, each) => sum + time(each.steps), 0);
   if (inCircles > MAX_CIRCLES * time(steps.map((_, s) => s))) return undefined;

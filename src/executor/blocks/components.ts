@@ -1,16 +1,20 @@
 import type { Program } from "../../program/types.ts";
 
 /** Steps that are executed together, and whether their items must be executed one after the other. */
-type Component = { steps: readonly number[]; isCircle: boolean };
+export type Component = { steps: readonly number[]; isCircle: boolean };
+
+/** A step must be executed after another. */
+export type Edge = { from: number; to: number };
 
 /**
  * Orders a program's steps for executing several items of a run together. An edge leads from each step to the steps
  * that read its tensor, and from each carried step to the steps that read what is carried. A strongly connected
  * component is a circle if it has several steps, or a step that reads what it gave in the item before.
  * @param guessed The checkpoints whose tensors the caller guesses: no edges begin there.
+ * @param more Further edges.
  * @returns the components, each after all components from which an edge leads to it; otherwise in the program's order
  */
-export function componentsOf(program: Program, guessed: ReadonlySet<number>): Component[] {
+export function componentsOf(program: Program, guessed: ReadonlySet<number>, more: readonly Edge[] = []): Component[] {
   const { steps, inputs, checkpoints } = program;
   const sources = steps.map((step) =>
     step.inputs.flatMap((ref) => {
@@ -21,6 +25,7 @@ export function componentsOf(program: Program, guessed: ReadonlySet<number>): Co
         : [];
     }),
   );
+  for (const { from, to } of more) sources[to]!.push(from);
   const groups = stronglyConnected(sources);
   const groupOf: number[] = [];
   groups.forEach((group, g) => group.forEach((step) => (groupOf[step] = g)));

@@ -1,4 +1,5 @@
 import { HASH_BYTES } from "../../program/merkle/sizes.ts";
+import type { BytesOfTensor } from "../../program/merkle/changes.ts";
 import { MerkleList } from "../../program/merkle/list.ts";
 import type { Carried } from "../../program/trace/runItems.ts";
 import { bytesOf } from "../../program/trace/runInputs.ts";
@@ -58,8 +59,8 @@ type Means = {
 /** With fewer items than this part of a block, a smaller block is filled instead, or the items go one by one. */
 const FILLED = 0.6;
 
-/** The most bytes kept from a block with unsure guesses: carried tensors, for each item. */
-const KEPT_BYTES = 2 ** 28;
+/** The most bytes kept from a block with unsure guesses: carried tensors, for each item; and from other blocks. */
+const [KEPT_BYTES, FEW_BYTES] = [2 ** 28, 2 ** 22];
 
 /**
  * Executes a block of items: as many of the given ones as fit. If a guess is wrong, the items before it are executed
@@ -78,24 +79,26 @@ export async function runBlock(
   if (parts.length === 0) return { items: [], carried: new Map(), isWrong: false };
   const fitting = parts.findLast((part) => items.length >= FILLED * part.items) ?? parts[0]!;
   const length = Math.min(items.length, fitting.items);
+  const changed = new Set([...fitting.made.values()].map(({ changes }) => changes));
   const bytes = means.model.program.inputs.reduce(
-    (sum, input) => sum + (input.source?.kind === "carried" ? bytesOf(input) : 0),
+    (sum, input, k) => sum + (input.source?.kind === "carried" && !changed.has(k) ? bytesOf(input) : 0),
     0,
   );
-  const keepsAll = isUnsure && length * bytes <= KEPT_BYTES;
+  const keepsAll = length * bytes <= (isUnsure ? KEPT_BYTES : FEW_BYTES);
   const { counted, carried, ...block } = await runPart(means, fitting, items.slice(0, length), hashes, keepsAll);
-  const taken = carried[counted - 1]!;
-  if (counted === length) return { ...block, carried: taken, isWrong: false };
-  if (keepsAll) return { items: block.items.slice(0, counted), carried: taken, isWrong: true };
+  if (counted === length) return { ...block, carried, isWrong: false };
+  if (keepsAll) return { items: block.items.slice(0, counted), carried, isWrong: true };
   const shorter = parts.find((part) => part.items >= counted)!;
   if (counted < FILLED * shorter.items) return { items: [], carried: new Map(), isWrong: true };
   const again = await runPart(means, shorter, items.slice(0, counted), hashes, false);
-  return { items: again.items, carried: again.carried[counted - 1]!, isWrong: true };
+  return { items: again.items, carried: again.carried, isWrong: true };
 }
 
 /**
  * One pass over a block. Items before `counted` are right.
- * @param keepsAll Whether the carried tensors are kept after each item, instead of after the last one.
+ * @param keepsAll Whether the carried tensors are kept after each item, instead of after the last one. Tensors that are
+ *   changed in place need not be kept: their changes are undone.
+ * @returns `carried`: what the item behind the last right one takes; incomplete if that was not kept
  */
 async function runPart(
   { model, guessed, plan, machine, shared, operations }: Means,
@@ -103,7 +106,7 @@ async function runPart(
   items: BlockInputs,
   hashes: HashJob | undefined,
   keepsAll: boolean,
-): Promise<Pick<BlockResult, "items"> & { carried: readonly Carried[]; counted: number }> {
+): Promise<Pick<BlockResult, "items" | "carried"> & { counted: number }> {
   const { program } = model;
   const { views, clock } = machine;
   const last = items.length - 1;
@@ -125,10 +128,16 @@ async function runPart(
   const roots = items.map(() => new Uint8Array(checkpoints.length * HASH_BYTES));
   const tensors = items.map((): Uint8Array[] => []);
   const carried = items.map(() => new Map<number, Uint8Array>());
+  const changes: Change[] = [];
   let counted = items.length;
   for (let s = part.from; s < part.to; s++) {
     const made = part.made.get(s);
     const checkpoint = made && checkpointOf.get(made.step);
+    const changed = made?.changes === undefined ? undefined : changedBytes(plan, machine, s);
+    for (const { from, to } of changed ?? []) {
+      const address = plan.tensors[s]!.address + from;
+      changes.push({ item: made!.item, address, before: Uint8Array.from(views.part(address, to - from)) });
+    }
     if (checkpoint !== undefined || !plan.optional.has(s)) {
       const parts = shared.operationsOf(s);
       const pending = parts === undefined ? operations[s]!() : shared.compute(s, parts);
@@ -144,14 +153,14 @@ async function runPart(
       const tensor = views.part(count === 0 ? address : address + (item - first) * size, size);
       if (hashes !== undefined) {
         clock.enter("compare");
-        if (count > 0 || item === first) root = hashes.putAtOnce(checkpoint, tensor);
+        if (count > 0 || item === first) root = hashes.putAtOnce(checkpoint, tensor, changed);
         roots[item]!.set(root, checkpoint * HASH_BYTES);
         clock.enter("other");
       }
       if (outputs.has(step)) tensors[item]![step] = Uint8Array.from(tensor);
       if (item < last && guessOf.get(step)?.some((k) => !areEqual(items[item + 1]![k]!, tensor)) === true)
         counted = Math.min(counted, item + 1);
-      if (item < counted && (keepsAll || (item === last && counted === items.length)))
+      if (changed === undefined && item < counted && (keepsAll || (item === last && counted === items.length)))
         for (const k of inputsFrom(program, checkpoint)) carried[item]!.set(k, Uint8Array.from(tensor));
     }
   }
@@ -160,8 +169,22 @@ async function runPart(
     list: hashes && new MerkleList(roots[item]!),
     tensors: tensors[item]!,
   }));
-  return { items: results, carried, counted };
+  const taken = carried[counted - 1]!;
+  for (const { item, address, before } of changes.reverse()) if (item >= counted) views.bytes.set(before, address);
+  for (const { changes: input, item } of part.made.values()) {
+    if (input === undefined || item > 0) continue;
+    const { address, bytes } = plan.inputs[part.inputs[input]!.index]!;
+    taken.set(input, Uint8Array.from(views.part(address, bytes)));
+  }
+  return { items: results, carried: taken, counted };
 }
+
+/** Bytes that an item changed in place, as they were before. */
+type Change = { item: number; address: number; before: Uint8Array };
+
+/** The bytes of a step's tensor that the step is about to change. */
+const changedBytes = ({ steps, tensors }: ProgramPlan, machine: Machine, s: number): readonly BytesOfTensor[] =>
+  steps[s]!.changes?.(machine) ?? [{ from: 0, to: tensors[s]!.bytes }];
 
 /** The inputs that are carried from a checkpoint. */
 const inputsFrom = ({ inputs }: Program, checkpoint: number): number[] =>

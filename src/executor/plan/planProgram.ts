@@ -19,6 +19,7 @@ import { inlinedWeights } from "./inlinedWeights.ts";
 import { joinedSum } from "./joinedSum.ts";
 import { both } from "./planFloatProduct.ts";
 import { chooseStepPlan } from "./chooseStepPlan.ts";
+import { planInPlace } from "./planInPlace.ts";
 
 /** A program's plan: the addresses of data and the way to compute each step. */
 export type ProgramPlan = {
@@ -97,7 +98,8 @@ export function planProgram(model: PlannedModel, options: PlanOptions, findings?
     }
     const whole = wholeOf(resources, step);
     for (const absorbed of whole?.absorbed ?? []) resources.absorb(absorbed);
-    const split = chooseStepPlan(resources, step, out);
+    const split =
+      (place?.rows && planInPlace(resources, step, out, place.rows)) ?? chooseStepPlan(resources, step, out);
     const plan = whole === undefined ? split : eitherOf(chooseStepPlan(resources, whole.step, out), split);
     // Steps with only constant inputs are never copied: most plans do not even compute their tensors.
     const key = step.inputs.every(({ kind }) => kind === "constant") ? undefined : textOf(step);
@@ -165,7 +167,8 @@ function wholeOf(resources: PlanResources, step: Step): { step: Step; absorbed: 
   const whole = inlined?.step ?? joined;
   if (whole === undefined) return undefined;
   const parts = joined !== undefined && ref?.kind === "step" ? [ref.index] : [];
-  return { step: whole, absorbed: [...parts, ...(inlined === undefined ? [] : [inlined.weights])] };
+  const absorbed = [...parts, ...(inlined === undefined ? [] : [inlined.weights])];
+  return absorbed.some((s) => resources.readsRewritten(s)) ? undefined : { step: whole, absorbed };
 }
 
 /** Computes a step as one with earlier ones, or by itself if tensors are altered between steps. */

@@ -10,6 +10,7 @@ import type { ReductionSpec } from "../loops/reductionSpec.ts";
 import type { LoopSpec } from "../loops/spec.ts";
 import { FarMemories, MemoryPlan, PartOfRegion, type Region } from "../memory/memoryPlan.ts";
 import type { Views } from "../memory/views.ts";
+import type { ChangedRows } from "../blocks/inPlace.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanOptions } from "./stepPlan.ts";
 
@@ -19,6 +20,8 @@ export type Place = {
   of?: { kind: "step" | "input"; index: number };
   offset?: number;
   computes: boolean;
+  /** If given, the place holds the step's result already, except for these rows. */
+  rows?: ChangedRows;
 };
 
 /** A program, perhaps with steps behind its own that execute blocks of items (src/executor/blocks). */
@@ -70,6 +73,7 @@ export class PlanResources {
   /** The answers about constants, in the order of the questions. */
   readonly answers: boolean[] = [];
   readonly #known: readonly boolean[] | undefined;
+  #rewritten: Set<string> | undefined;
 
   /** @param known The answers of another resources for the same program: constants are not read then. */
   constructor(model: PlannedModel, options: PlanOptions, known?: readonly boolean[]) {
@@ -142,6 +146,15 @@ export class PlanResources {
   #numberOf<Spec>(list: Spec[], spec: Spec): number {
     const known = getOrAdd(this.#numbers, list, () => new Map<string, number>());
     return getOrAdd(known, textOf(spec), () => list.push(spec) - 1);
+  }
+
+  /** Whether a step reads memory that is changed in place: no later step may compute the step's values again. */
+  readsRewritten(step: number): boolean {
+    const { places, steps } = this.#model.program;
+    this.#rewritten ??= new Set(
+      [...(places ?? [])].flatMap(([s, { of, rows }]) => (rows ? [`step ${s}`, `${of!.kind} ${of!.index}`] : [])),
+    );
+    return steps[step]!.inputs.some((ref) => ref.kind !== "constant" && this.#rewritten!.has(`${ref.kind} ${ref.index}`));
   }
 
   /** The step that gives a tensor. */

@@ -1,3 +1,4 @@
+import type { BytesOfTensor } from "../../program/merkle/changes.ts";
 import type { Machine, Operation } from "../machine.ts";
 
 /** A step's computation, after all addresses are set. */
@@ -10,6 +11,8 @@ export type StepPlan = {
   prepare?: ((machine: Machine) => void) | undefined;
   /** Work after `prepare`, when the constants that steps read unchanged lie in the memory. */
   loaded?: ((machine: Machine) => void) | undefined;
+  /** For a step that changes a tensor in place: the bytes of the tensor that the next execution may change. */
+  changes?: (machine: Machine) => readonly BytesOfTensor[];
   bind(machine: Machine): Operation;
 };
 

@@ -1,4 +1,4 @@
-import { copyChanges } from "../../program/merkle/changes.ts";
+import { copyChanges, type BytesOfTensor } from "../../program/merkle/changes.ts";
 import { chunksOf, levelBytes, Levels, unitsOf } from "../../program/merkle/levels.ts";
 import { MerkleList } from "../../program/merkle/list.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
@@ -87,10 +87,15 @@ export class HashJob {
   }
 
   /** Takes over the tensor of a checkpoint. @returns the copy that is hashed */
-  put(checkpoint: number, tensor: Uint8Array, compares = this.#compares): Uint8Array {
+  put(
+    checkpoint: number,
+    tensor: Uint8Array,
+    compares = this.#compares,
+    parts?: readonly BytesOfTensor[],
+  ): Uint8Array {
     const copy = this.#tensor(checkpoint);
     const few = Math.floor(FEW * this.#levels[checkpoint]!.width);
-    const changed = compares ? copyChanges(tensor, copy, few) : undefined;
+    const changed = compares ? copyChanges(tensor, copy, few, parts) : undefined;
     if (!compares) copy.set(tensor);
     this.#changed[checkpoint] = changed ?? [];
     this.#marks[checkpoint] = changed === undefined ? Mark.whole : Mark.few;
@@ -101,11 +106,13 @@ export class HashJob {
   /**
    * Takes over the tensor of a checkpoint and hashes it at once, in an execution of several items: each checkpoint has
    * the items one over the other. The execution ends with `end`.
+   * @param parts The bytes that may differ from the execution's item before, if known.
    * @returns the tensor's root
    */
-  putAtOnce(checkpoint: number, tensor: Uint8Array): Uint8Array {
+  putAtOnce(checkpoint: number, tensor: Uint8Array, parts?: readonly BytesOfTensor[]): Uint8Array {
     const levels = this.#levels[checkpoint]!;
-    const copy = this.put(checkpoint, tensor, this.#compares || this.#isPut.has(checkpoint));
+    const isPut = this.#isPut.has(checkpoint);
+    const copy = this.put(checkpoint, tensor, this.#compares || isPut, isPut ? parts : undefined);
     this.#isPut.add(checkpoint);
     if (this.#isWhole(checkpoint)) {
       for (let unit = 0; unit < unitsOf(tensor.length); unit++) levels.hashUnit(copy, unit);
