@@ -13,7 +13,7 @@ import {
 } from "../../program/types.ts";
 import { ExecutionMemoryError } from "../errors.ts";
 import type { Place, PlannedProgram } from "../plan/planResources.ts";
-import { blockOrder, type BlockOrder } from "./inPlace.ts";
+import { blockOrder, type BlockOrder, type Rows } from "./inPlace.ts";
 
 /** What a step of a block computes: a step of the program for some consecutive items, one tensor behind the other. */
 type Made = {
@@ -80,6 +80,8 @@ class BlockWriter {
   readonly #parts = new Map<string, TensorRef>();
   readonly #joined = new Map<string, TensorRef>();
   #inPlace: BlockOrder["inPlace"] = new Map();
+  /** For steps that follow a carried tensor, the bools that say what changes there. */
+  readonly #followed = new Map<number, { mask: TensorRef; rows: Rows }>();
   /** The steps that a step on no circle reads. */
   #readWhole: ReadonlySet<number> = new Set();
 
@@ -97,6 +99,8 @@ class BlockWriter {
 
   write({ components, inPlace }: BlockOrder): BlockPart {
     this.#inPlace = inPlace;
+    for (const { mask, followers } of inPlace.values())
+      for (const [s, rows] of followers) this.#followed.set(s, { mask, rows });
     const from = this.#all.steps.length;
     // Inputs arrive at a step of their own: before, their memory belongs to other steps.
     this.#name(DType.bool, 1, [], { computes: false });
@@ -142,9 +146,15 @@ class BlockWriter {
     const key = `after ${s}`;
     const changed = this.#inPlace.get(s);
     const grouped = this.#readWhole.has(s) ? this.#partOf(this.#group(key, step), step, item, true) : undefined;
-    const place = changed
-      ? { of: this.#inputOf(changed.input), offset: 0, computes: true, rows: changed }
-      : grouped;
+    const followed = this.#followed.get(s);
+    let place: Place | undefined = grouped;
+    if (changed !== undefined) {
+      const rows = { ...changed, masks: [this.#refOf(changed.mask, item)] };
+      place = { of: this.#inputOf(changed.input), offset: 0, computes: true, rows };
+    } else if (followed !== undefined && item > 0) {
+      const rows = { ...followed.rows, masks: [this.#refOf(followed.mask, item - 1)] };
+      place = { of: of[0] as StepOrInput, offset: 0, computes: true, rows };
+    }
     of[item] = this.#add({ ...step, inputs }, place);
     this.#made.set((of[item] as StepOrInput).index, { step: s, item, items: 1, changes: changed?.input });
   }

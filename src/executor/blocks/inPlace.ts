@@ -1,107 +1,201 @@
 import { DType } from "../../numerics/dtype.ts";
 import { Op } from "../../program/operations.ts";
-import { Reduce, type Program, type Step, type View } from "../../program/types.ts";
+import { axisRange } from "../../program/loops.ts";
+import { isPartial } from "../../program/reduction.ts";
+import { Reduce, type Program, type Step, type TensorRef, type View } from "../../program/types.ts";
 import { digitStrides } from "../splitStep.ts";
 import { componentsOf, type Component, type Edge } from "./components.ts";
 
-/** Where a step differs from its carried tensor: at the values of a digit for which a tensor of bools holds. */
-export type ChangedRows = {
-  /** The step's input with the bools, one for each value of the digit. */
-  mask: number;
+/** The rows of a tensor that may change: values of a digit. */
+export type Rows = {
   digit: number;
+  /** Always. */
+  fixed: readonly number[];
 };
 
-/** A step that is the tensor which it carries, except for some rows: a cache with a new row, for example. */
-export type InPlace = ChangedRows & {
+/** A step that is the tensor which it carries, except where bools hold: a cache with a new row, for example. */
+type InPlace = Rows & {
   /** The program's input with the tensor of the item before. */
   input: number;
+  /** The bools, one for each value of the digit. */
+  mask: TensorRef;
+  /** Steps that are as in the item before except for some rows, and for the rows that changed in the carried tensor. */
+  followers: ReadonlyMap<number, Rows>;
 };
 
 /** A program's steps in the order for blocks, and the steps that write only what differs into their carried tensors. */
 export type BlockOrder = { components: readonly Component[]; inPlace: ReadonlyMap<number, InPlace> };
 
 /**
- * Orders a program's steps for blocks. A tensor is changed in place if its readers can be executed with the change,
- * item by item, and no reader would lose by that.
+ * Orders a program's steps for blocks. A tensor is changed in place if its readers can be executed item by item, each
+ * before the next change, and if no reader takes longer alone.
  * @param guessed The checkpoints whose tensors the caller guesses.
  */
 export function blockOrder(program: Program, guessed: ReadonlySet<number>): BlockOrder {
   const before = componentsOf(program, guessed);
   const inPlace = new Map<number, InPlace>();
   const edges: Edge[] = [];
-  program.steps.forEach((step, s) => {
+  for (const s of program.steps.keys()) {
     const found = changedRows(program, s, guessed);
+    if (found === undefined) continue;
     const circle = before.find(({ steps }) => steps.includes(s))!;
-    if (found === undefined) return;
-    const readers = readersOf(program, found.input, s);
-    const expected = new Set([...circle.steps, ...readers.map(({ reader }) => reader)]);
-    const isLate = readers.some(({ reader, isBefore }) => isBefore && reader > s);
-    if (isLate || ![...expected].every((r) => circle.steps.includes(r) || canBeAlone(program, program.steps[r]!))) return;
-    const own = readers.map(({ reader }): Edge => ({ from: reader, to: s }));
-    const after = componentsOf(program, guessed, own).find(({ steps }) => steps.includes(s))!;
-    if (after.steps.length !== expected.size) return;
-    inPlace.set(s, found);
-    edges.push(...own);
-  });
+    const followers = new Map(
+      circle.steps.flatMap((t) => {
+        const rows = t < s ? followingRows(program, t, found, s) : undefined;
+        return rows === undefined ? [] : [[t, rows]];
+      }),
+    );
+    for (const some of followers.size === 0 ? [followers] : [followers, new Map<number, Rows>()]) {
+      const own = edgesOf(program, s, found.input, some.keys());
+      if (own === undefined || !staysSmall(program, guessed, circle, own)) continue;
+      inPlace.set(s, { ...found, followers: some });
+      edges.push(...own);
+      break;
+    }
+  }
   return { components: inPlace.size === 0 ? before : componentsOf(program, guessed, edges), inPlace };
 }
 
-/** The steps that read a tensor before or after its change, other than the changing step. */
-function readersOf({ steps }: Program, input: number, s: number): { reader: number; isBefore: boolean }[] {
-  return steps.flatMap((step, reader) => {
-    if (reader === s) return [];
-    const isBefore = step.inputs.some((ref) => ref.kind === "input" && ref.index === input);
-    const isAfter = step.inputs.some((ref) => ref.kind === "step" && ref.index === s);
-    return isBefore || isAfter ? [{ reader, isBefore }] : [];
-  });
+/** Edges from the readers of changed tensors to the changes. @returns undefined if a reader comes too late */
+function edgesOf({ steps }: Program, s: number, input: number, followers: Iterable<number>): Edge[] | undefined {
+  const edges = [s, ...followers].flatMap((to) =>
+    steps.flatMap((step, from) => {
+      const isReader = step.inputs.some(
+        ({ kind, ...ref }) => (kind === "step" && isAt(ref, to)) || (to === s && kind === "input" && isAt(ref, input)),
+      );
+      return isReader && from !== to ? [{ from, to }] : [];
+    }),
+  );
+  const isLate = edges.some(
+    ({ from, to }) => to === s && from > s && steps[from]!.inputs.some((ref) => ref.kind === "input" && ref.index === input),
+  );
+  return isLate ? undefined : edges;
 }
 
-/** Whether a step takes no longer item by item: no constants are read for all items at once. */
-const canBeAlone = (_: Program, step: Step): boolean =>
-  step.reduce === Reduce.none || step.termReads.every(({ input }) => step.inputs[input]!.kind !== "constant");
+const isAt = (ref: object, index: number): boolean => "index" in ref && ref.index === index;
+
+/** Whether edges add only their own steps to a circle, and each added step can be executed item by item. */
+function staysSmall(program: Program, guessed: ReadonlySet<number>, circle: Component, edges: readonly Edge[]): boolean {
+  const all = new Set([...circle.steps, ...edges.flatMap(({ from, to }) => [from, to])]);
+  const isAlone = (step: Step): boolean =>
+    !isPartial(step.reduce) &&
+    (step.reduce === Reduce.none || step.termReads.every(({ input }) => step.inputs[input]!.kind !== "constant"));
+  if (![...all].every((s) => circle.steps.includes(s) || isAlone(program.steps[s]!))) return false;
+  const after = componentsOf(program, guessed, edges).find(({ steps }) => steps.includes(circle.steps[0]!))!;
+  return after.steps.length === all.size;
+}
 
 /** Finds out whether a step is what an input carries from the step, except where bools hold. */
-function changedRows({ steps, inputs, checkpoints }: Program, s: number, guessed: ReadonlySet<number>): InPlace | undefined {
+function changedRows(
+  { steps, inputs, checkpoints }: Program,
+  s: number,
+  guessed: ReadonlySet<number>,
+): Omit<InPlace, "followers"> | undefined {
   const step = steps[s]!;
+  const { epilogueReads: reads, constants } = step;
   const { code, out } = step.epilogue;
-  const reads = step.epilogueReads;
   const last = code.at(-1);
   if (step.reduce !== Reduce.none || last?.op !== Op.select) return undefined;
-  if (out !== reads.length + step.constants.length + code.length - 1) return undefined;
+  if (out !== reads.length + constants.length + code.length - 1) return undefined;
   const [condition, kept] = [reads[last.a], reads[last.c]];
-  const ref = kept && step.inputs[kept.input];
-  const mask = condition && step.inputs[condition.input];
-  if (ref?.kind !== "input" || ref.dtype !== step.dtype || mask?.dtype !== DType.bool) return undefined;
-  const carriers = inputs.flatMap(({ source }, k) =>
-    source?.kind === "carried" && checkpoints[source.checkpoint]!.step === s && !guessed.has(source.checkpoint) ? [k] : [],
-  );
-  if (carriers.length !== 1 || carriers[0] !== ref.index || mask.kind === "constant") return undefined;
-  if (reads.filter(({ input }) => step.inputs[input] === ref || isSame(step.inputs[input]!, ref)).length !== 1)
+  if (condition === undefined || kept === undefined) return undefined;
+  const [mask, ref] = [step.inputs[condition.input]!, step.inputs[kept.input]!];
+  if (ref.kind !== "input" || ref.dtype !== step.dtype || mask.kind === "constant" || mask.dtype !== DType.bool)
     return undefined;
-  const strides = digitStrides(step.outDigits);
-  if (!isPlace(kept!, step, ref.count, strides)) return undefined;
+  const carriers = [...inputs.keys()].filter((k) => {
+    const { source } = inputs[k]!;
+    return source?.kind === "carried" && checkpoints[source.checkpoint]!.step === s && !guessed.has(source.checkpoint);
+  });
+  const isCarrier = ({ input }: View): boolean => {
+    const other = step.inputs[input]!;
+    return other.kind === "input" && other.index === ref.index;
+  };
+  if (carriers.length !== 1 || carriers[0] !== ref.index || reads.filter(isCarrier).length !== 1) return undefined;
+  const isPlace = (view: View, count: number, strides: readonly number[]): boolean => {
+    const moves = movesOf(view, step, count);
+    return moves !== undefined && step.outDigits.every((radix, k) => radix === 1 || moves[k] === strides[k]);
+  };
+  if (!isPlace(kept, ref.count, digitStrides(step.outDigits))) return undefined;
   const digit = step.outDigits.findIndex(
-    (radix, k) => radix === mask.count && isPlace(condition!, step, mask.count, step.outDigits.map((_, j) => Number(j === k))),
+    (radix, k) => radix === mask.count && isPlace(condition, mask.count, step.outDigits.map((_, j) => Number(j === k))),
   );
-  return digit < 0 ? undefined : { input: ref.index, mask: condition!.input, digit };
+  return digit < 0 ? undefined : { input: ref.index, mask, digit, fixed: [] };
 }
 
-const isSame = (a: Step["inputs"][number], b: Step["inputs"][number]): boolean =>
-  a.kind === "input" && b.kind === "input" && a.index === b.index;
+/** By how much each digit moves a view's place; undefined if not always by the same, or if the view leaves the tensor. */
+function movesOf({ axes }: View, { outDigits }: Step, count: number): number[] | undefined {
+  const moves = evenMoves(axes, outDigits.length);
+  const isInside = axes.every((axis) => {
+    const [low, high] = axisRange(axis, (digit) => outDigits[digit]!);
+    return low >= 0 && high < axis.extent;
+  });
+  const reached = moves && outDigits.reduce((sum, radix, k) => sum + (radix - 1) * moves[k]!, 0);
+  return isInside && reached !== undefined && reached < count ? moves : undefined;
+}
 
-/** Whether a view reads the element whose place is moved by each digit as `strides` say. */
-function isPlace({ axes }: View, { outDigits }: Step, count: number, strides: readonly number[]): boolean {
-  const moves = outDigits.map(() => 0);
-  for (const { div, indirect, base, coeffs, stride, extent } of axes) {
-    if (div !== 1 || indirect !== undefined || base !== 0) return false;
-    let most = 0;
-    for (const { digit, coeff } of coeffs) {
-      if (coeff < 0) return false;
-      moves[digit]! += coeff * stride;
-      most += coeff * (outDigits[digit]! - 1);
-    }
-    if (most >= extent) return false;
+/** By how much each digit moves a place, from the tensor's first element on; undefined if not always by the same. */
+function evenMoves(axes: View["axes"], digits: number): number[] | undefined {
+  const moves = new Array<number>(digits).fill(0);
+  for (const { div, indirect, base, coeffs, stride } of axes) {
+    if (div !== 1 || indirect !== undefined || base * stride !== 0) return undefined;
+    for (const { digit, coeff } of coeffs) moves[digit]! += coeff * stride;
   }
-  const reached = outDigits.reduce((sum, radix, k) => sum + (radix - 1) * moves[k]!, 0);
-  return reached < count && outDigits.every((radix, k) => radix === 1 || moves[k] === strides[k]);
+  return moves;
+}
+
+/**
+ * Finds out whether a step's tensor has the rows of a carried tensor, and others that are as in the item before except
+ * for fixed ones.
+ */
+function followingRows(
+  { steps }: Program,
+  t: number,
+  { input, digit: row }: Omit<InPlace, "followers">,
+  s: number,
+): Rows | undefined {
+  const step = steps[t]!;
+  if (step.reduce !== Reduce.none) return undefined;
+  const [carried, others]: [View[], View[]] = [[], []];
+  for (const view of step.epilogueReads) {
+    const ref = step.inputs[view.input]!;
+    if (ref.kind === "input" && ref.index === input) carried.push(view);
+    else if (ref.kind !== "constant") others.push(view);
+  }
+  const moves = carried.length === 1 ? evenMoves(carried[0]!.axes, step.outDigits.length) : undefined;
+  if (moves === undefined) return undefined;
+  const own = steps[s]!.outDigits;
+  const inner = digitStrides(own)[row]!;
+  const outer = inner * own[row]!;
+  const digit = moves.indexOf(inner);
+  // Other digits must not move a place to another row.
+  let within = 0;
+  for (const [k, move] of moves.entries()) {
+    if (k === digit || step.outDigits[k] === 1 || move % outer === 0) continue;
+    if (move < 0) return undefined;
+    within += move * (step.outDigits[k]! - 1);
+  }
+  if (digit < 0 || within >= inner || step.outDigits[digit]! < own[row]!) return undefined;
+  const fixed = others.map((view) => reachedRows(view, digit, step.outDigits[digit]!));
+  if (fixed.some((rows) => rows === undefined)) return undefined;
+  return { digit, fixed: [...new Set(fixed.flatMap((rows) => rows!))].sort((a, b) => a - b) };
+}
+
+/** More rows that always change are not worth their analysis. */
+const MOST_FIXED = 4;
+
+/** The few values of a digit for which a view may read its tensor; undefined for many. */
+function reachedRows({ axes }: View, digit: number, radix: number): number[] | undefined {
+  const own = axes.filter(
+    ({ coeffs, div, indirect }) =>
+      div === 1 && indirect === undefined && coeffs.length === 1 && coeffs[0]!.digit === digit && coeffs[0]!.coeff !== 0,
+  );
+  const rows: number[] = [];
+  for (let value = 0; value < radix; value++) {
+    const isReached = own.every(({ base, coeffs, extent }) => {
+      const at = base + value * coeffs[0]!.coeff;
+      return at >= 0 && at < extent;
+    });
+    if (isReached && rows.push(value) > MOST_FIXED) return undefined;
+  }
+  return rows;
 }

@@ -2,13 +2,12 @@ import { dtypeBytes } from "../../numerics/dtype.ts";
 import type { BytesOfTensor } from "../../program/merkle/changes.ts";
 import { handlesLimbs, hasSettledTypes } from "../../program/loops.ts";
 import type { Step } from "../../program/types.ts";
-import type { ChangedRows } from "../blocks/inPlace.ts";
 import { canCompile } from "../loops/compile.ts";
 import type { LoopDigit } from "../loops/spec.ts";
 import type { Machine } from "../machine.ts";
 import type { Region } from "../memory/memoryPlan.ts";
 import { planEpilogue } from "./planEpilogue.ts";
-import type { PlanResources } from "./planResources.ts";
+import type { ChangedRows, PlanResources } from "./planResources.ts";
 import type { StepPlan } from "./stepPlan.ts";
 
 /**
@@ -19,7 +18,7 @@ export function planInPlace(
   resources: PlanResources,
   step: Step,
   out: Region,
-  { mask, digit }: ChangedRows,
+  { masks, fixed, digit }: ChangedRows,
 ): StepPlan | undefined {
   const digits = step.outDigits.map((radix, k): LoopDigit => ({ digit: k, radix }));
   const sourceTypes = step.inputs.map(({ dtype }) => dtype);
@@ -27,14 +26,16 @@ export function planInPlace(
   const loop = { digits, reads: epilogueReads, sourceTypes, constants, code: epilogue.code, outs: [epilogue.out] };
   if (!canCompile(loop) || !hasSettledTypes(step) || handlesLimbs(step)) return undefined;
   const rows = planEpilogue(resources, step, [], { digits, ranged: digit }, out);
-  const bools = resources.source(step.inputs[mask]!);
+  const bools = masks.map((ref) => resources.source(ref));
   const count = step.outDigits[digit]!;
   const rowBytes = step.outDigits.slice(digit + 1).reduce((bytes, radix) => bytes * radix, dtypeBytes(step.dtype));
   const changed = ({ views }: Machine): number[] => {
-    const all = views.part(bools.address, count);
-    const found: number[] = [];
-    for (let row = all.indexOf(1); row >= 0; row = all.indexOf(1, row + 1)) found.push(row);
-    return found;
+    const found = new Set(fixed);
+    for (const { address, bytes } of bools) {
+      const all = views.part(address, bytes);
+      for (let row = all.indexOf(1); row >= 0; row = all.indexOf(1, row + 1)) found.add(row);
+    }
+    return [...found].sort((a, b) => a - b);
   };
   return {
     shared: false,

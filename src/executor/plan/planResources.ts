@@ -10,9 +10,12 @@ import type { ReductionSpec } from "../loops/reductionSpec.ts";
 import type { LoopSpec } from "../loops/spec.ts";
 import { FarMemories, MemoryPlan, PartOfRegion, type Region } from "../memory/memoryPlan.ts";
 import type { Views } from "../memory/views.ts";
-import type { ChangedRows } from "../blocks/inPlace.ts";
+import type { Rows } from "../blocks/inPlace.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanOptions } from "./stepPlan.ts";
+
+/** The rows in which a step's result differs from what its place holds: fixed ones, and those where bools hold. */
+export type ChangedRows = Rows & { masks: readonly TensorRef[] };
 
 /** Where a step's tensor lies, and whether the step computes the tensor or only names memory. */
 export type Place = {

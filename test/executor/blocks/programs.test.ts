@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { compile } from "../../../src/compiler/compile.ts";
 import type { RunWiring } from "../../../src/compiler/runWiring.ts";
 import { blocksOf } from "../../../src/executor/blocks/blocksOf.ts";
+import { blockOrder } from "../../../src/executor/blocks/inPlace.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { DType, dtypeBytes } from "../../../src/numerics/dtype.ts";
@@ -143,6 +144,25 @@ describe("blocks of every kind of carried program", function () {
         await executor.close();
       }
     });
+
+  it("cachesOfDecoders_areChangedInPlace_withStepsThatFollow", async () => {
+    for (const [name, follow] of [
+      ["gpt2", true],
+      ["halves", true],
+      ["llamaOfFourBits", false],
+    ] as const) {
+      const { program } = (await KINDS[name]!()).model;
+      const { inPlace } = blockOrder(program, new Set([program.outputs[0]!]));
+      const caches = program.inputs.flatMap(({ source }, k) =>
+        source?.kind === "carried" && source.checkpoint !== program.outputs[0] ? [k] : [],
+      );
+      expect([...inPlace.values()].map(({ input }) => input).sort((a, b) => a - b), name).to.deep.equal(caches);
+      for (const { followers } of inPlace.values()) expect(followers.size, name).to.equal(Number(follow));
+    }
+    // Where the mask is no row's, or where nothing is masked, nothing is changed in place.
+    for (const name of ["counted", "recurrent", "diffusion", "training", "everySource"])
+      expect(blockOrder((await KINDS[name]!()).model.program, new Set()).inPlace.size, name).to.equal(0);
+  });
 
   it("manyExecutorsAtOnce_haveShorterBlocks_orNone", async () => {
     const { program } = (await decoder(gpt2Decoder("input").bytes)).model;
