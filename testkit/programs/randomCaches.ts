@@ -55,7 +55,7 @@ export function randomCaches(prng: Prng, items: number): { model: CompiledModel;
   });
   const model = compile(readModel(bytes), {
     shapes: {},
-    run: { each: ["x", "q", "mask"], carried: { cache: "next", t: "t_next" }, eachOutputs: outputs },
+    run: { each: ["x", "q", "mask"], carried: { cache: "next", t: "t_next" }, eachOutputs: outputs, lastOutputs: ["next"] },
   });
   const often = 1 + prng.below(rows);
   const given: Readonly<Record<string, Uint8Array>> = {
