@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LocalAccount } from "viem";
+import { withLookup } from "../runs/blocks.ts";
 import { KEPT_BYTES } from "../runs/executions.ts";
 import { FastExecutors } from "../runs/fastExecutors.ts";
 import type { ExecutionQueue } from "../runs/executionQueue.ts";
@@ -35,6 +36,7 @@ import { cacheProblem } from "./folders.ts";
 
 const MIB = 2 ** 20;
 const logLevel = oneOf("trace", "debug", "info", "warn", "error");
+const guess = oneOf("none", "lookup");
 
 /** Milliseconds between checks for ending rounds, and between repeated logs of open problems. */
 const TICK_MS = 15_000;
@@ -65,6 +67,12 @@ export const playerSettings = {
   fetchMib: defaulted("n", "MiB of models fetched, at most, until the process ends", positive, 2_048),
   monitorPort: optional<number>("port", "serve /healthz, /readyz and /metrics on 127.0.0.1", port, "none"),
   logLevel: defaulted("level", "trace, debug, info, warn or error", logLevel, "info"),
+  guess: defaulted(
+    "kind",
+    "what is expected of the text being written: none, or lookup in the text so far",
+    guess,
+    "none",
+  ),
   untriedPlatform: toggle("run where nobody has tried Refute, at your own risk"),
   ...deviceSettings,
   ...fleetSettings,
@@ -167,7 +175,8 @@ async function playUntil(
       log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
     const secret = snapshotSecret(settings.snapshotKey, settings.store);
     device = await openDevice(settings, executors.execute, { health, monitor, log });
-    queue = await openExecutionQueue(settings, device.execute, { health, meter, log });
+    const here = settings.guess === "lookup" ? withLookup(device.execute) : device.execute;
+    queue = await openExecutionQueue(settings, here, { health, meter, log });
     const patience = { signal, intervalMs, maxMs: START_WAIT_MS, onOutage: outageLog(log) };
     const atStart: AtStart = (action) => throughOutages(action, patience);
     const session = await atStart(() => sessionFrom(settings, monitor.onRpcFailure, account));

@@ -72,6 +72,13 @@ export const withGuess = (execute: Execute, guess: Guess | undefined): Execute =
     { guess },
   );
 
+/** The same way to execute, with a text's next tokens looked up in the text, while that pays. */
+export const withLookup = (execute: Execute): Execute =>
+  Object.assign(
+    around(execute, (action, order) => action(order)),
+    { lookup: "where it pays" as const },
+  );
+
 /** Executes a run's items together, up to the last guess. Each item that counts has the bits it has by itself. */
 export class Blocks {
   readonly #run: BlockedRun;

@@ -166,8 +166,7 @@ describe("runs in blocks", function () {
           withGuess(execute, answerGuess(program.model, inputs, outputs)),
         );
         expect(checked).to.deep.equal(alone);
-        if (place === undefined)
-          expect(counts).to.deep.equal({ singles: 0, blocks: 2, wrong: 0 });
+        if (place === undefined) expect(counts).to.deep.equal({ singles: 0, blocks: 2, wrong: 0 });
         else expect(counts.blocks).to.equal(place < TEXT_BLOCK - 1 ? 1 : 2);
       }
       // Outputs of a wrong form are no guess.

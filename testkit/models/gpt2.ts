@@ -18,6 +18,8 @@ export type Gpt2Shape = {
   half?: boolean;
   /** If given, tokens mostly follow each other in circles with so many tokens; otherwise a token follows itself. */
   circle?: number;
+  /** By how much the token just read outweighs the layers: more of it, and fewer tokens leave their circle. */
+  clearness?: number;
 };
 
 export const GPT2_SMALL: Gpt2Shape = { layers: 12, width: 768, heads: 12, tokens: 64, vocabulary: 50_257 };
@@ -169,7 +171,10 @@ export function gpt2Decoder(shape: Gpt2Shape, seed = 1): Uint8Array {
   });
   // With random weights, the token just read is the most probable next token.
   const read = circle === 1 ? "input_ids" : d.node("Gather", [d.constant(int64Tensor(following)), "input_ids"]);
-  const embedded = d.node("Add", [d.node("Gather", [words, read]), positions]);
+  const word = d.node("Gather", [words, read]);
+  const { clearness = 1 } = shape;
+  const clear = clearness === 1 ? word : d.node("Mul", [word, d.scalar(clearness)]);
+  const embedded = d.node("Add", [clear, positions]);
   const axes = d.constant(int64Tensor([1, 2]));
   const isHere = d.node("Cast", [d.node("Unsqueeze", ["attention_mask", axes])], { to: d.dtype });
   const hidden = d.node("Mul", [d.node("Sub", [d.scalar(1), isHere]), d.lowest()]);

@@ -17,7 +17,10 @@ const small = (prng: Prng, count: number): number[] => Array.from({ length: coun
  * A run with a cache whose masked rows are written by each item: no rows, one, or many. Random steps read the cache
  * before the change, after the change, or too late to change the cache in place. `t` is carried too, to be guessed.
  */
-export function randomCaches(prng: Prng, items: number): { model: CompiledModel; inputs: RunInputs; guessed: number[] } {
+export function randomCaches(
+  prng: Prng,
+  items: number,
+): { model: CompiledModel; inputs: RunInputs; guessed: number[] } {
   const [heads, rows, size] = [1 + prng.below(3), 2 + prng.below(9), 1 + prng.below(6)];
   const g = new GraphBuilder();
   const int64 = (...values: number[]): string => g.constant(int64Tensor(values));
@@ -55,7 +58,12 @@ export function randomCaches(prng: Prng, items: number): { model: CompiledModel;
   });
   const model = compile(readModel(bytes), {
     shapes: {},
-    run: { each: ["x", "q", "mask"], carried: { cache: "next", t: "t_next" }, eachOutputs: outputs, lastOutputs: ["next"] },
+    run: {
+      each: ["x", "q", "mask"],
+      carried: { cache: "next", t: "t_next" },
+      eachOutputs: outputs,
+      lastOutputs: ["next"],
+    },
   });
   const often = 1 + prng.below(rows);
   const given: Readonly<Record<string, Uint8Array>> = {

@@ -67,7 +67,8 @@ function edgesOf({ steps }: Program, s: number, input: number, followers: Iterab
     }),
   );
   const isLate = edges.some(
-    ({ from, to }) => to === s && from > s && steps[from]!.inputs.some((ref) => ref.kind === "input" && ref.index === input),
+    ({ from, to }) =>
+      to === s && from > s && steps[from]!.inputs.some((ref) => ref.kind === "input" && ref.index === input),
   );
   return isLate ? undefined : edges;
 }
@@ -75,7 +76,12 @@ function edgesOf({ steps }: Program, s: number, input: number, followers: Iterab
 const isAt = (ref: object, index: number): boolean => "index" in ref && ref.index === index;
 
 /** Whether edges add only their own steps to a circle, and each added step can be executed item by item. */
-function staysSmall(program: Program, guessed: ReadonlySet<number>, circle: Component, edges: readonly Edge[]): boolean {
+function staysSmall(
+  program: Program,
+  guessed: ReadonlySet<number>,
+  circle: Component,
+  edges: readonly Edge[],
+): boolean {
   const all = new Set([...circle.steps, ...edges.flatMap(({ from, to }) => [from, to])]);
   const isAlone = (step: Step): boolean =>
     !isPartial(step.reduce) &&
@@ -117,7 +123,13 @@ function changedRows(
   };
   if (!isPlace(kept, ref.count, digitStrides(step.outDigits))) return undefined;
   const digit = step.outDigits.findIndex(
-    (radix, k) => radix === mask.count && isPlace(condition, mask.count, step.outDigits.map((_, j) => Number(j === k))),
+    (radix, k) =>
+      radix === mask.count &&
+      isPlace(
+        condition,
+        mask.count,
+        step.outDigits.map((_, j) => Number(j === k)),
+      ),
   );
   return digit < 0 ? undefined : { input: ref.index, mask, digit, fixed: [] };
 }
@@ -187,7 +199,11 @@ const MOST_FIXED = 4;
 function reachedRows({ axes }: View, digit: number, radix: number): number[] | undefined {
   const own = axes.filter(
     ({ coeffs, div, indirect }) =>
-      div === 1 && indirect === undefined && coeffs.length === 1 && coeffs[0]!.digit === digit && coeffs[0]!.coeff !== 0,
+      div === 1 &&
+      indirect === undefined &&
+      coeffs.length === 1 &&
+      coeffs[0]!.digit === digit &&
+      coeffs[0]!.coeff !== 0,
   );
   const rows: number[] = [];
   for (let value = 0; value < radix; value++) {

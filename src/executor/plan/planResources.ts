@@ -157,7 +157,9 @@ export class PlanResources {
     this.#rewritten ??= new Set(
       [...(places ?? [])].flatMap(([s, { of, rows }]) => (rows ? [`step ${s}`, `${of!.kind} ${of!.index}`] : [])),
     );
-    return steps[step]!.inputs.some((ref) => ref.kind !== "constant" && this.#rewritten!.has(`${ref.kind} ${ref.index}`));
+    return steps[step]!.inputs.some(
+      (ref) => ref.kind !== "constant" && this.#rewritten!.has(`${ref.kind} ${ref.index}`),
+    );
   }
 
   /** The step that gives a tensor. */

@@ -87,12 +87,7 @@ export class HashJob {
   }
 
   /** Takes over the tensor of a checkpoint. @returns the copy that is hashed */
-  put(
-    checkpoint: number,
-    tensor: Uint8Array,
-    compares = this.#compares,
-    parts?: readonly BytesOfTensor[],
-  ): Uint8Array {
+  put(checkpoint: number, tensor: Uint8Array, compares = this.#compares, parts?: readonly BytesOfTensor[]): Uint8Array {
     const copy = this.#tensor(checkpoint);
     const few = Math.floor(FEW * this.#levels[checkpoint]!.width);
     const changed = compares ? copyChanges(tensor, copy, few, parts) : undefined;

@@ -119,12 +119,7 @@ export function vectorsByRowsFunction(vectors: number): FunctionBuilder {
         i32.ltU(at.get, wholeEnd.get),
         some.map(({ line, weights, first, second }) => {
           const [lower, upper] = widened(weights);
-          return [
-            weights.set(v128.load(line.get)),
-            first.set(lower),
-            second.set(upper),
-            next(line, LANES * FLOAT32),
-          ];
+          return [weights.set(v128.load(line.get)), first.set(lower), second.set(upper), next(line, LANES * FLOAT32)];
         }),
         each((row) => [
           place.set(sumsOf.at(at, row)),

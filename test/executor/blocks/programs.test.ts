@@ -156,7 +156,10 @@ describe("blocks of every kind of carried program", function () {
       const caches = program.inputs.flatMap(({ source }, k) =>
         source?.kind === "carried" && source.checkpoint !== program.outputs[0] ? [k] : [],
       );
-      expect([...inPlace.values()].map(({ input }) => input).sort((a, b) => a - b), name).to.deep.equal(caches);
+      expect(
+        [...inPlace.values()].map(({ input }) => input).sort((a, b) => a - b),
+        name,
+      ).to.deep.equal(caches);
       for (const { followers } of inPlace.values()) expect(followers.size, name).to.equal(Number(follow));
     }
     // Where the mask is no row's, or where nothing is masked, nothing is changed in place.

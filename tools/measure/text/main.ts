@@ -11,19 +11,18 @@ import { checkDecoder } from "../../../src/native/plain/decoder/checkDecoder.ts"
 import { generate } from "../../../src/native/plain/decoder/generate.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import { knownProgram } from "../../../src/dispute/run/execution.ts";
-import { answerRun } from "../../../src/parties/tickets/answerRun.ts";
-import { RunInputs } from "../../../src/program/trace/runInputs.ts";
-import { executeRun } from "../../../src/runs/executeRun.ts";
-import type { Execute } from "../../../src/runs/execute.ts";
 import { FastExecutors } from "../../../src/runs/fastExecutors.ts";
 import { loadModel } from "../../../src/compiler/wraps/modelSpec.ts";
+import { wrapDecoder } from "../../../src/compiler/wraps/wrapDecoder.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { runWork } from "../../../src/program/run.ts";
 import { programTerms, programWork } from "../../../src/program/work.ts";
 import { leavingOut, residualSums, type Run } from "../../../testkit/decoders/leftOut.ts";
+import { gpt2Decoder } from "../../../testkit/models/gpt2.ts";
 import { Players } from "../../../testkit/players/players.ts";
 import { readOptions, text, whole } from "../../options.ts";
-import { checkedInBlocks, lookedUp } from "./blocks.ts";
+import { barsTable, checkedInBlocks, lookedUp, plainPass, promptInBlocks, type Bar } from "./blocks.ts";
 import { honestJob, refutedJob } from "./jobs.ts";
 import { GPT2, largeDecoder } from "./models.ts";
 import { agreement, plainText } from "./plainText.ts";
@@ -41,6 +40,10 @@ const DRAWING = { temperature: 0.8, topK: 50, topP: 0.95 };
 
 /** The number of tokens in the prompt, for execution in blocks. */
 const PROMPT_TOKENS = 48;
+/** The slots of a decoder for long texts, with weights in float32. */
+const MANY_SLOTS = 1_024;
+/** The bar for weights of four bits, which are unpacked once a block: of the time one by one. */
+const PACKED_MOST = 1 / 12;
 
 const MIB = 2 ** 20;
 const seconds = (milliseconds: number): string => `${(milliseconds / 1_000).toFixed(1)} s`;
@@ -79,8 +82,6 @@ async function measure(path: string): Promise<void> {
   const choices = await plainText(path, decoder, PROMPT, items);
   await drawn(model);
   await inBlocks(model);
-  await checkedInBlocks(model, PROMPT, items, say);
-  if (values.model === "gpt2") await lookedUp({ ...GPT2, layers }, PROMPT, slots, say);
   await onChain(model, (exact) => agreement(exact, choices, difference));
 }
 
@@ -101,31 +102,26 @@ async function drawn(model: CompiledModel): Promise<void> {
   say(`drawn, ${lieItems} tokens, ${each} ms a token: seed 7 twice gives ${same} tokens, seed 8 ${different} text`);
 }
 
-/** A prompt's items one by one and in blocks: the second of two texts each, exact and committed. */
+/** The bars of runs in blocks, by processor time: other programs may run. */
 async function inBlocks(model: CompiledModel): Promise<void> {
-  const prompt = Array.from({ length: Math.min(PROMPT_TOKENS, slots - 1) }, (_, k) => (7_919 * k + 13) % 30_000);
-  const length = { items: prompt.length, firstItem: 0 };
-  const inputs = new RunInputs(model.program.inputs, length, decoderInputs(model, { prompt }));
-  const executors = new FastExecutors({ threads: 1 });
-  const single: Execute = (...args) => executors.execute(...args);
-  const each = ([, milliseconds]: [unknown, number]): string => (milliseconds / prompt.length).toFixed(1);
-  for (const run of ["first", "second"]) {
-    const exact = [single, executors.execute].map(
-      (execute) => () => timed(() => answerRun({ model }, inputs, execute)),
+  const tokens = (count: number): number[] => Array.from({ length: count }, (_, k) => (7_919 * k + 13) % 30_000);
+  const prompt = tokens(Math.min(PROMPT_TOKENS, slots - 1));
+  const name = `prompt of ${prompt.length} tokens`;
+  const bars: Bar[] = [];
+  if (values.model === "gpt2") {
+    const shape = { ...GPT2, layers };
+    const plain = await plainPass(shape, prompt);
+    bars.push(...(await promptInBlocks(name, model, prompt, { plain, most: { exact: 1 / 3, committed: 0.45 }, say })));
+    const { model: wrapped, run } = wrapDecoder(readModel(gpt2Decoder(shape)), { slots: MANY_SLOTS, greedy: true });
+    const long = compile(wrapped, { shapes: {}, run });
+    const many = tokens(PROMPT_TOKENS);
+    bars.push(
+      ...(await promptInBlocks(`${name}, ${MANY_SLOTS} slots`, long, many, { most: { committed: 0.5 }, say })),
+      ...(await lookedUp(shape, PROMPT, slots, say)),
     );
-    const committed = [single, executors.execute].map(
-      (execute) => () => timed(() => executeRun(knownProgram(model), inputs, execute)),
-    );
-    const [oneByOne, together] = [await exact[0]!(), await exact[1]!()];
-    const [claim, claimTogether] = [await committed[0]!(), await committed[1]!()];
-    const isSame = oneByOne[0].root === together[0].root && claim[0].runRoot === claimTogether[0].runRoot;
-    say(
-      `prompt of ${prompt.length} tokens, ${run} time, ms a token: exact ${each(oneByOne)}, ` +
-        `in blocks ${each(together)}; committed ${each(claim)}, in blocks ${each(claimTogether)}; ` +
-        `${isSame ? "the same roots" : "OTHER ROOTS"}`,
-    );
-  }
-  await executors.close();
+  } else bars.push(...(await promptInBlocks(name, model, prompt, { most: { committed: PACKED_MOST }, say })));
+  bars.push(...(await checkedInBlocks(model, PROMPT, items, say)));
+  for (const line of barsTable(bars)) say(line);
 }
 
 async function onChain(model: CompiledModel, judge: (tokens: readonly number[]) => string): Promise<void> {
