@@ -11,6 +11,7 @@ import { RootsOfItems } from "../dispute/run/runRoots.ts";
 import { StoredRun } from "../dispute/run/storedRun.ts";
 import { executeStretches, type Done, type Start, type Told } from "./stretches.ts";
 import { Blocks, ownGuess } from "./blocks.ts";
+import { executeTogether } from "./together.ts";
 import {
   around,
   onOneDevice,
@@ -172,19 +173,21 @@ async function carriedAt(
 }
 
 /**
- * Items that take nothing from each other are executed some at a time, in any order.
+ * Items that take nothing from each other are executed some at a time, in any order, or in blocks.
  * @returns The execution of the last item.
  */
 async function executeApart({ program, inputs, roots }: Run, execute: Execute): Promise<Execution> {
   const { items } = inputs.length;
-  let [next, last]: [number, Execution | undefined] = [0, undefined];
+  let last: Execution | undefined;
+  const executeOne = async (item: number): Promise<void> => {
+    const execution = await executeItem(program, inputs.of(item), execute, { isOneOfMany: items > 1 });
+    roots.take(item, execution.trace);
+    if (item === items - 1) last = execution;
+  };
+  const run = { model: program.model, inputs };
+  let next = await executeTogether(run, execute, items - 1, executeOne, (item, list) => roots.takeTrace(item, list));
   const executeNext = async (): Promise<void> => {
-    while (next < items) {
-      const item = next++;
-      const execution = await executeItem(program, inputs.of(item), execute, { isOneOfMany: items > 1 });
-      roots.take(item, execution.trace);
-      if (item === items - 1) last = execution;
-    }
+    while (next < items) await executeOne(next++);
   };
   const lanes = Array.from({ length: Math.min(items, AT_ONCE) }, executeNext);
   try {

@@ -114,8 +114,7 @@ export class FastExecutors {
   /** Executes an item on a thread for items, once the program's items took as long as threads take to start. */
   async #runOneOfMany(model: CompiledModel, inputs: readonly Uint8Array[], options: RunOptions): Promise<Uint8Array[]> {
     const { programRoot } = model;
-    const executor = await this.#executorOf(model);
-    const threads = this.#threadsOf(model, executor);
+    const threads = this.#threadsOf(model, await this.#executorOf(model));
     if (threads !== undefined) {
       try {
         return await threads.run(inputs, options);
@@ -127,7 +126,8 @@ export class FastExecutors {
       }
     }
     const start = performance.now();
-    const { tensors } = await executor.run(inputs, options);
+    // Meanwhile another executor may have taken the place of the first one.
+    const tensors = await this.#run(model, inputs, options);
     this.#spent.set(programRoot, (this.#spent.get(programRoot) ?? 0) + performance.now() - start);
     return tensors;
   }

@@ -1,6 +1,8 @@
-import { dtypeBytes } from "../../numerics/dtype.ts";
-import type { Program, ProgramInput, TensorRef } from "../../program/types.ts";
+import { DType, dtypeBytes } from "../../numerics/dtype.ts";
+import { Reduce, type Program, type ProgramInput, type Step, type TensorRef } from "../../program/types.ts";
 import type { ExecutorOptions } from "../createExecutor.ts";
+import { neededDigits } from "../loops/slots.ts";
+import { isConstantFactor, termExpression } from "../plan/productLayout.ts";
 import { stepNanoseconds } from "../plan/stepNanoseconds.ts";
 import { blockOrder } from "./inPlace.ts";
 
@@ -15,6 +17,28 @@ const BLOCK_BYTES = 2 ** 30;
 const MAX_CIRCLES = 0.5;
 
 /**
+ * The least share of the time that products of few vectors with constants take, for items that take nothing from each
+ * other: products of many vectors have faster plans item by item.
+ */
+const MIN_WEIGHTS = 0.5;
+/** With more vectors, a product uses each weight often enough by itself. */
+const FEW_VECTORS = 8;
+
+/** Whether a step multiplies few vectors with a constant. */
+function readsWeights(step: Step): boolean {
+  const { reduce, reduceType } = step;
+  if (reduce !== Reduce.dot || reduceType !== DType.float32) return false;
+  const { outA, outB } = step.term;
+  const [isA, isB] = [isConstantFactor(step, outA), isConstantFactor(step, outB)];
+  if (isA === isB) return false;
+  const radices = [...step.outDigits, ...step.redDigits];
+  const vectors = [...neededDigits(termExpression(step), isA ? outB : outA, radices)]
+    .filter((digit) => digit < step.outDigits.length)
+    .reduce((count, digit) => count * radices[digit]!, 1);
+  return vectors < FEW_VECTORS;
+}
+
+/**
  * Chooses the blocks in which an executor executes a program's items.
  * @param guessed The checkpoints that are guessed.
  * @param executors How many executors execute blocks of the program at once.
@@ -25,7 +49,11 @@ export function blocksOf(program: Program, guessed: readonly number[], executors
   const { components } = blockOrder(program, new Set(guessed));
   const time = (of: readonly number[]): number => of.reduce((sum, s) => sum + stepNanoseconds(steps[s]!), 0);
   const inCircles = components.filter(({ isCircle }) => isCircle).reduce((sum, each) => sum + time(each.steps), 0);
-  if (inCircles > MAX_CIRCLES * time(steps.map((_, s) => s))) return undefined;
+  const all = time([...steps.keys()]);
+  if (inCircles > MAX_CIRCLES * all) return undefined;
+  const isCarried = program.inputs.some(({ source }) => source?.kind === "carried");
+  if (!isCarried && time([...steps.keys()].filter((s) => readsWeights(steps[s]!))) < MIN_WEIGHTS * all)
+    return undefined;
   const bytes = mostBytes(
     program,
     components.flatMap((each) => each.steps),
