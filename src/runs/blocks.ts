@@ -72,7 +72,7 @@ export const withGuess = (execute: Execute, guess: Guess | undefined): Execute =
     { guess },
   );
 
-/** The same way to execute, with a text's next tokens looked up in the text, while that pays. */
+/** The same way to execute, with a text's next tokens looked up in the text, while lookup pays. */
 export const withLookup = (execute: Execute): Execute =>
   Object.assign(
     around(execute, (action, order) => action(order)),

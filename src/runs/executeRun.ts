@@ -173,7 +173,7 @@ async function carriedAt(
 }
 
 /**
- * Items that take nothing from each other are executed some at a time, in any order, or in blocks.
+ * Executes independent items in blocks, or some at a time in any order.
  * @returns The execution of the last item.
  */
 async function executeApart({ program, inputs, roots }: Run, execute: Execute): Promise<Execution> {

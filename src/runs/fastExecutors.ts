@@ -126,7 +126,7 @@ export class FastExecutors {
       }
     }
     const start = performance.now();
-    // Meanwhile another executor may have taken the place of the first one.
+    // An executor of blocks may have replaced the executor meanwhile.
     const tensors = await this.#run(model, inputs, options);
     this.#spent.set(programRoot, (this.#spent.get(programRoot) ?? 0) + performance.now() - start);
     return tensors;

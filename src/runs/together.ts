@@ -4,7 +4,7 @@ import type { CompiledModel } from "../program/compiled.ts";
 import type { RunInputs } from "../program/trace/runInputs.ts";
 import type { Execute } from "./execute.ts";
 
-/** The items of a block, and the items that are timed one by one before. */
+/** The items of a block, and the number of single items to time before the first block. */
 const [BLOCK, TIMED] = [32, 16];
 /** With fewer items, a comparison takes longer than blocks gain. */
 const MIN_ITEMS = TIMED + 3 * BLOCK;
@@ -13,12 +13,12 @@ const MIN_ITEMS = TIMED + 3 * BLOCK;
 const areFaster = new WeakMap<CompiledModel, boolean>();
 
 /**
- * Executes items that take nothing from each other in blocks, while blocks are faster. The first run of a program
- * compares: some items one by one, then two blocks, of which the first prepares the executor.
+ * Executes independent items in blocks, while blocks are faster. A program's first run compares: some single items,
+ * then two blocks. The first block prepares the executor.
  * @param end The item before which to stop.
  * @param single Executes an item by itself.
  * @param take Receives the list of the trace of an item in a block.
- * @returns the first item that is left
+ * @returns the first remaining item
  */
 export async function executeTogether(
   { model, inputs }: { model: CompiledModel; inputs: RunInputs },

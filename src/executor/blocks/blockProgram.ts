@@ -80,7 +80,7 @@ class BlockWriter {
   readonly #parts = new Map<string, TensorRef>();
   readonly #joined = new Map<string, TensorRef>();
   #inPlace: BlockOrder["inPlace"] = new Map();
-  /** For steps that follow a carried tensor, the bools that say what changes there. */
+  /** For steps that follow a carried tensor, the bools of the changes. */
   readonly #followed = new Map<number, { mask: TensorRef; rows: Rows }>();
   /** The steps that a step on no circle reads. */
   #readWhole: ReadonlySet<number> = new Set();

@@ -17,11 +17,11 @@ const BLOCK_BYTES = 2 ** 30;
 const MAX_CIRCLES = 0.5;
 
 /**
- * The least share of the time that products of few vectors with constants take, for items that take nothing from each
- * other: products of many vectors have faster plans item by item.
+ * The least share of the time for products of few vectors with constants, in programs without carried tensors: products
+ * of many vectors have faster plans item by item.
  */
 const MIN_WEIGHTS = 0.5;
-/** With more vectors, a product uses each weight often enough by itself. */
+/** With more vectors, a single item's product uses each weight often enough. */
 const FEW_VECTORS = 8;
 
 /** Whether a step multiplies few vectors with a constant. */

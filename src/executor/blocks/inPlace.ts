@@ -13,17 +13,17 @@ export type Rows = {
   fixed: readonly number[];
 };
 
-/** A step that is the tensor which it carries, except where bools hold: a cache with a new row, for example. */
+/** A step equal to its carried tensor except where bools hold: a cache with a new row, for example. */
 type InPlace = Rows & {
   /** The program's input with the tensor of the item before. */
   input: number;
   /** The bools, one for each value of the digit. */
   mask: TensorRef;
-  /** Steps that are as in the item before except for some rows, and for the rows that changed in the carried tensor. */
+  /** Steps equal to the item before except for some rows, and for the carried tensor's changed rows. */
   followers: ReadonlyMap<number, Rows>;
 };
 
-/** A program's steps in the order for blocks, and the steps that write only what differs into their carried tensors. */
+/** A program's steps in the order for blocks, and the steps that write only changed rows into their carried tensors. */
 export type BlockOrder = { components: readonly Component[]; inPlace: ReadonlyMap<number, InPlace> };
 
 /**
@@ -91,7 +91,7 @@ function staysSmall(
   return after.steps.length === all.size;
 }
 
-/** Finds out whether a step is what an input carries from the step, except where bools hold. */
+/** Finds out whether a step equals the input carried from the step, except where bools hold. */
 function changedRows(
   { steps, inputs, checkpoints }: Program,
   s: number,
@@ -134,7 +134,7 @@ function changedRows(
   return digit < 0 ? undefined : { input: ref.index, mask, digit, fixed: [] };
 }
 
-/** By how much each digit moves a view's place; undefined if not always by the same, or if the view leaves the tensor. */
+/** Returns each digit's even move of a view's place; undefined for uneven moves, or if the view leaves the tensor. */
 function movesOf({ axes }: View, { outDigits }: Step, count: number): number[] | undefined {
   const moves = evenMoves(axes, outDigits.length);
   const isInside = axes.every((axis) => {
@@ -145,7 +145,7 @@ function movesOf({ axes }: View, { outDigits }: Step, count: number): number[] |
   return isInside && reached !== undefined && reached < count ? moves : undefined;
 }
 
-/** By how much each digit moves a place, from the tensor's first element on; undefined if not always by the same. */
+/** Returns each digit's even move of a place, from the tensor's first element on; undefined for uneven moves. */
 function evenMoves(axes: View["axes"], digits: number): number[] | undefined {
   const moves = new Array<number>(digits).fill(0);
   for (const { div, indirect, base, coeffs, stride } of axes) {
@@ -156,8 +156,8 @@ function evenMoves(axes: View["axes"], digits: number): number[] | undefined {
 }
 
 /**
- * Finds out whether a step's tensor has the rows of a carried tensor, and others that are as in the item before except
- * for fixed ones.
+ * Finds out whether a step's tensor has the rows of a carried tensor, and otherwise equals the item before except for
+ * fixed rows.
  */
 function followingRows(
   { steps }: Program,
@@ -192,7 +192,7 @@ function followingRows(
   return { digit, fixed: [...new Set(fixed.flatMap((rows) => rows!))].sort((a, b) => a - b) };
 }
 
-/** More rows that always change are not worth their analysis. */
+/** More fixed rows are not worth the analysis. */
 const MOST_FIXED = 4;
 
 /** The few values of a digit for which a view may read its tensor; undefined for many. */

@@ -97,8 +97,8 @@ export async function runBlock(
 /**
  * One pass over a block. Items before `counted` are right.
  * @param keepsAll Whether the carried tensors are kept after each item, instead of after the last one. Tensors that are
- *   changed in place need not be kept: their changes are undone.
- * @returns `carried`: what the item behind the last right one takes; incomplete if that was not kept
+ *   changed in place need not be kept: the changes are undone.
+ * @returns `carried`: the tensors for the item behind the last right item; incomplete if not kept
  */
 async function runPart(
   { model, guessed, plan, machine, shared, operations }: Means,
@@ -179,10 +179,10 @@ async function runPart(
   return { items: results, carried: taken, counted };
 }
 
-/** Bytes that an item changed in place, as they were before. */
+/** The old bytes of a change in place. */
 type Change = { item: number; address: number; before: Uint8Array };
 
-/** The bytes of a step's tensor that the step is about to change. */
+/** Returns the bytes of a step's tensor before the step changes the tensor. */
 const changedBytes = ({ steps, tensors }: ProgramPlan, machine: Machine, s: number): readonly BytesOfTensor[] =>
   steps[s]!.changes?.(machine) ?? [{ from: 0, to: tensors[s]!.bytes }];
 

@@ -11,7 +11,7 @@ import type { ChangedRows, PlanResources } from "./planResources.ts";
 import type { StepPlan } from "./stepPlan.ts";
 
 /**
- * Plans a step whose place holds the result already, except for some rows: the rows alone are computed.
+ * Plans a step whose place already holds the result except for some rows: only the rows are computed.
  * @returns undefined if no loop computes the step: another plan computes all rows, with the same result
  */
 export function planInPlace(

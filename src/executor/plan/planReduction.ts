@@ -86,7 +86,7 @@ export function planReduction(resources: PlanResources, step: Step, out: Region)
 }
 
 /** Lists all elements of a range; returns how many. */
-export function listAll({ views }: Machine, list: number, first: number, end: number): number {
+function listAll({ views }: Machine, list: number, first: number, end: number): number {
   views.uint32(list, end - first).forEach((_, k, all) => (all[k] = first + k));
   return end - first;
 }

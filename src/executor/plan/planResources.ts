@@ -14,7 +14,7 @@ import type { Rows } from "../blocks/inPlace.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanOptions } from "./stepPlan.ts";
 
-/** The rows in which a step's result differs from what its place holds: fixed ones, and those where bools hold. */
+/** The rows of a result that differ from the contents of its place: fixed rows, and rows where bools hold. */
 export type ChangedRows = Rows & { masks: readonly TensorRef[] };
 
 /** Where a step's tensor lies, and whether the step computes the tensor or only names memory. */
@@ -232,7 +232,7 @@ export class PlanResources {
     return region;
   }
 
-  /** Permanent memory under a name, for data that is made by whoever asks first. */
+  /** Returns permanent memory under a name, for data made at the first request. */
   once(name: string, bytes: number): { region: Region; isKnown: boolean } {
     const known = this.#prepared.get(name);
     if (known !== undefined) return { region: known, isKnown: true };

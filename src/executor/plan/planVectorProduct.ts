@@ -18,7 +18,7 @@ import { isPlain } from "./stripLayout.ts";
 const FLOAT64 = 8;
 const FLOAT32 = 4;
 const UINT32 = 4;
-/** The sums that are added to at a time: they stay in the cache while rows of the matrix pass. */
+/** The sums to add to at a time: the sums stay in the cache while rows of the matrix pass. */
 const SUMS = 4096;
 /** The approximate nanoseconds per weight, all spent waiting for memory. */
 const TERM_NANOSECONDS = 0.25;

@@ -40,9 +40,8 @@ export type ProductKernels = {
   /** The largest magnitude of a vector; NaNs are ignored. */
   largest: (vector: number, n: number) => number;
   /**
-   * For each number of vectors, up to MAX_VECTORS: adds to float64 sums the products of float64 vectors with the columns
-   * of a float32 matrix, one row after the other. `stride` (of the matrix) and `apart` (of the sums of two vectors) are
-   * in bytes.
+   * For each number of vectors, up to MAX_VECTORS: adds the products of float64 vectors with the columns of a float32
+   * matrix to float64 sums, row after row. `stride` (of the matrix) and `apart` (of two vectors' sums) are in bytes.
    */
   vectorsByRows: readonly VectorProduct[];
   /** Like `vectorsByRows`, for sums that are not read before, with a matrix stored column by column. */

@@ -5,7 +5,7 @@ import { f32, f64, f64x2, i32, v128 } from "./assembler/instructions.ts";
 import { relaxedMadd } from "./assembler/relaxed.ts";
 
 /*
- * Products of a few vectors with a matrix of float32 that lies in memory as it is. They are bound by memory, so each
+ * Products of a few vectors with a float32 matrix in memory. Such products are bound by memory, so each
  * weight is read once and widened in registers, and a few readers go through a part of the matrix each, from its first
  * to its last byte: the processor fetches ahead of them. Products are exact in float64; sums are in any order.
  */
@@ -35,7 +35,7 @@ const widened = (weights: Local): [low: Code, high: Code] => [
 /** A reader's position: a line of the matrix, and the line's float64. */
 type Reader = { line: Local; double: Local };
 
-/** Addresses that lie evenly apart, from a moving first one on. */
+/** Addresses at even distances from a moving first address. */
 type Apart = { setUp: Code; at: (first: Local, k: number) => Code };
 
 function apart(fn: FunctionBuilder, count: number, bytes: Code): Apart {

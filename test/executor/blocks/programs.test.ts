@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { compile } from "../../../src/compiler/compile.ts";
 import type { RunWiring } from "../../../src/compiler/runWiring.ts";
+import { wrapDecoder } from "../../../src/compiler/wraps/wrapDecoder.ts";
 import { blocksOf } from "../../../src/executor/blocks/blocksOf.ts";
 import { blockOrder } from "../../../src/executor/blocks/inPlace.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
@@ -11,6 +12,7 @@ import { bytesOf, RunInputs, tensorsOf } from "../../../src/program/trace/runInp
 import { AT_LENGTH } from "../../../testkit/atLength.ts";
 import { blockedText } from "../../../testkit/decoders/blockedText.ts";
 import { gpt2Decoder } from "../../../testkit/models/exports/language.ts";
+import { gpt2Decoder as sizedDecoder } from "../../../testkit/models/gpt2.ts";
 import { halfDecoder } from "../../../testkit/models/halfDecoder.ts";
 import { LLAMA_TINY, llama } from "../../../testkit/models/llama.ts";
 import { trainable, trainingInputs } from "../../../testkit/models/trainable.ts";
@@ -165,6 +167,21 @@ describe("blocks of every kind of carried program", function () {
     // Where the mask is no row's, or where nothing is masked, nothing is changed in place.
     for (const name of ["counted", "recurrent", "diffusion", "training", "everySource"])
       expect(blockOrder((await KINDS[name]!()).model.program, new Set()).inPlace.size, name).to.equal(0);
+  });
+
+  it("longBlocks_haveEachCacheOnce", async () => {
+    const [slots, width] = [256, 16];
+    const shape = { layers: 2, width, heads: 2, tokens: slots, vocabulary: 20 };
+    const { model: wrapped, run } = wrapDecoder(readModel(sizedDecoder(shape)), { slots, greedy: true });
+    const model = compile(wrapped, { shapes: {}, run });
+    const bytesWith = async (length: number): Promise<number> => {
+      const blocks = { lengths: [length], guessed: [model.program.outputs[0]!] };
+      const executor = await createExecutor(model, { threads: 1, blocks });
+      await executor.close();
+      return executor.bytes;
+    };
+    // An item more takes scores of some heads, tokens and activations, but no cache.
+    expect(((await bytesWith(64)) - (await bytesWith(8))) / 56).to.be.lessThan(slots * width * 4);
   });
 
   it("manyExecutorsAtOnce_haveShorterBlocks_orNone", async () => {

@@ -211,7 +211,7 @@ export async function lookedUp(
     const { blocks, right, asked, tokens, root } = found.result;
     const gain = alone.milliseconds / found.milliseconds;
     say(
-      `a text that ${name} repeats, ${slots} tokens, ${new Set(tokens).size} different ones: ${blocks} blocks looked up, ` +
+      `a text that ${name} repeats, ${slots} tokens, ${new Set(tokens).size} different ones: ${blocks} blocks, ` +
         `${right} of ${asked} items counted; ${root === alone.result.root ? "the same root" : "ANOTHER ROOT"}`,
     );
     const [least, isMet] = name === "mostly" ? [2, gain >= 2] : [1 / 1.3, gain >= 1 / 1.3];
