@@ -19,18 +19,15 @@ export type SelfTestReport = { milliseconds: number; threads: number };
 /**
  * Executes a small program, partly with random numbers and shapes, in the same way as jobs. It runs on one thread, and
  * on the threads for jobs (at least two); there the engine computes all products, however small. Each tensor and each
- * commitment is compared with the definition, and each engine result with its exact sum. The test covers products of
- * float32 and of bytes by onnxruntime in shared memory, certificates, compiled loops, elementary functions, and
- * hashing. Success shows that this machine can execute at all, and finds coarse errors; the test cannot prove all
- * results right.
+ * commitment is compared with the definition, each engine result with its exact sum, and the outputs of blocks of items
+ * with the definition. The test covers products of float32 and of bytes by onnxruntime in shared memory, certificates,
+ * compiled loops, elementary functions, and hashing. Success shows that this machine can execute at all, and finds
+ * coarse errors; the test cannot prove all results right.
  * @param create Makes the executor to test.
  * @param seed The seed for numbers and shapes. Error messages name the seed, to repeat a failure.
  * @throws CannotRunHereError
  */
-export async function selfTestExecutor(
-  create: (model: CompiledModel, options: ExecutorOptions) => Promise<Pick<Executor, "run" | "close">> = createExecutor,
-  seed = freshSeed(),
-): Promise<SelfTestReport> {
+export async function selfTestExecutor(create: Create = createExecutor, seed = freshSeed()): Promise<SelfTestReport> {
   const began = performance.now();
   const threads = Math.max(2, maxThreads());
   try {
@@ -43,11 +40,40 @@ export async function selfTestExecutor(
       const { tensors } = await executor.run(inputs, { trees }).finally(() => executor.close());
       compare(compiled, expected, tensors, trees);
     }
+    await testBlocks(compiled, inputs, create);
   } catch (cause) {
     const [reason] = (cause as Error).message.split("\n");
     throw new CannotRunHereError(`${HEAD}: ${reason}; nothing can be executed here (seed ${seed})`, { cause });
   }
   return { milliseconds: Math.round(performance.now() - began), threads };
+}
+
+type Create = (model: CompiledModel, options: ExecutorOptions) => Promise<Omit<Executor, "bytes">>;
+
+/** The lengths of blocks to test: of few items and of more, with kernels of their own. */
+const LENGTHS = [4, 8];
+
+/** Executes blocks of two items by turns: each output must match the definition. */
+async function testBlocks(compiled: CompiledModel, inputs: readonly Uint8Array[], create: Create): Promise<void> {
+  const { program } = compiled;
+  const each = program.inputs.map((input) => ({ ...input, source: { kind: "each" } as const }));
+  const model = { ...compiled, program: { ...program, inputs: each } };
+  const items = [inputs, inputs.map((bytes) => Uint8Array.from([...bytes.subarray(8), ...bytes.subarray(0, 8)]))];
+  const expected = items.map((item) => executeReference(compiled, item));
+  const executor = await create(model, { threads: 1, blocks: { lengths: LENGTHS, guessed: [] } });
+  try {
+    for (const length of LENGTHS) {
+      const block = Array.from({ length }, (_, k) => items[k % 2]!);
+      const { items: found } = await executor.runBlock(block);
+      for (const output of program.outputs) {
+        const { step } = program.checkpoints[output]!;
+        const isWrong = block.some((_, k) => Buffer.compare(found[k]!.tensors[step]!, expected[k % 2]![step]!) !== 0);
+        if (isWrong) throw new Error(`step ${step} has other bits in a block of items; use another machine`);
+      }
+    }
+  } finally {
+    await executor.close();
+  }
 }
 
 /** Throws unless all tensors and roots match the definition. */

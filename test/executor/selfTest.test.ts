@@ -97,6 +97,21 @@ describe("self test of the executor", () => {
     expect((failure as Error).message).to.match(/a worker thread failed/);
   });
 
+  itInTime("aWrongBitInABlock_isRefused", async () => {
+    const failure = await rejection(
+      selfTestExecutor(async (model, options) => {
+        const executor = await createExecutor(model, options);
+        const runBlock: Executor["runBlock"] = async (items) => {
+          const result = await executor.runBlock(items);
+          result.items.at(-1)!.tensors.at(-1)![3]! ^= 1;
+          return result;
+        };
+        return { ...executor, runBlock };
+      }),
+    );
+    expect(failure.message).to.match(/has other bits in a block of items/);
+  });
+
   itInTime("aWrongBit_orAWrongHash_isRefused", async () => {
     const flipped = await rejection(
       around((run) => async (inputs, options) => {
