@@ -139,9 +139,9 @@ export class Blocks {
     return this.#took(result);
   }
 
-  /** Blocks double while guesses are right. If most items of a block were wrong, guessing rests. */
+  /** Blocks double while guesses are right, and shrink to the right items. If most items were wrong, guessing rests. */
   #learn({ isWrong, items }: BlockResult, asked: number): void {
-    this.#length = isWrong ? MIN_ITEMS : Math.min(MAX_ITEMS, 2 * this.#length);
+    this.#length = isWrong ? Math.max(MIN_ITEMS, items.length) : Math.min(MAX_ITEMS, 2 * this.#length);
     if (2 * items.length >= asked) {
       this.#nextRest = 1;
       return;
