@@ -23,8 +23,9 @@ import {
   StepTooExpensiveError,
   type ExpensiveStep,
 } from "./errors.ts";
-import { keepLiveSteps } from "./passes/liveSteps.ts";
 import { countName, lowerGraph } from "./graph/lowerGraph.ts";
+import { cutBatch } from "./passes/shares/cutBatch.ts";
+import { keptSteps, liveSteps, type Draft } from "./passes/shares/draft.ts";
 import { locateValues } from "./passes/valueLocations.ts";
 import { makeProvable } from "./passes/provable/makeProvable.ts";
 import { checkSource, wire, type RunWiring } from "./runWiring.ts";
@@ -212,42 +213,59 @@ export function compileWithin(written: Model, options: CompileOptions, budget: B
     checkSource(model.source, input, "carried", from);
     return from.step;
   });
-  const kept = [...outputs.map(({ step }) => step), ...carried.filter((step) => step !== undefined)];
-
   budget.place = { node: "", operator: "" };
-  const live = keepLiveSteps(builder.steps, kept);
-  const liveOrigins = builder.origins
-    .filter((_, s) => live.renumber[s] !== undefined)
-    .map(({ node, operators }) => ({ node, operator: [...operators.values()].join("+") }));
-  checkSteps(live.steps, liveOrigins);
-  // Proof paths of per-item and carried inputs are longer than the paths in a step's estimate.
-  const kinds = inputs.map(({ of }) => wired.sources.get(of)?.kind ?? "shared");
-  const paths = maxRunProofBytes(kinds);
-  const { steps, renumber, origin } = makeProvable(
-    live.steps,
-    { ...limit, bytes: Math.max(1, limit.bytes - paths) },
-    (done) => {
-      budget.checkTime();
-      report({ done, total: live.steps.length });
-    },
-  );
-  const origins = origin.map((s) => liveOrigins[s]!);
-  const numberOf = live.renumber.map((step) => (step === undefined ? undefined : renumber[step]));
+  const whole: Draft = {
+    steps: builder.steps,
+    origins: builder.origins.map(({ node, operators }) => ({ node, operator: [...operators.values()].join("+") })),
+    inputs: inputs.map((input, k) => ({
+      ...tensorInfo(input),
+      source: wired.sources.get(input.of)?.kind ?? "shared",
+      carried: carried[k],
+    })),
+    outputs: outputs.map((output, k) => ({ ...output, each: computed[k]!.each })),
+  };
+  const { draft, renumber } = liveSteps(whole);
+  const { share, each: rowInputs = [] } = options.run ?? {};
+  const shared = share === undefined ? draft : cutBatch(draft, rowInputs, share, model.source);
+  const { compiled, numbers } = finish(shared, limit, builder, (done) => {
+    budget.checkTime();
+    report({ done, total: shared.steps.length });
+  });
   budget.checkTime();
+  if (share !== undefined) return compiled;
+  const numberOf = renumber.map((step) => (step === undefined ? undefined : numbers[step]));
+  return {
+    ...compiled,
+    ...(emptyOutputs.length > 0 && { emptyOutputs }),
+    valueLocations: locateValues(values, numberOf),
+  };
+}
+
+/** Makes the steps of a draft provable, and commits to them. @returns the program, and each step's new number */
+function finish(
+  { steps: drafted, origins: own, inputs, outputs }: Draft,
+  limit: ProofSize,
+  builder: ProgramBuilder,
+  beforeStep: (done: number) => void,
+): { compiled: CompiledModel; numbers: readonly number[] } {
+  checkSteps(drafted, own);
+  // Proof paths of per-item and carried inputs are longer than the paths in a step's estimate.
+  const kinds = inputs.map(({ source }) => source);
+  const paths = maxRunProofBytes(kinds);
+  const provable = { ...limit, bytes: Math.max(1, limit.bytes - paths) };
+  const { steps, renumber: numbers, origin } = makeProvable(drafted, provable, beforeStep);
+  const origins = origin.map((s) => own[s]!);
   const checkpoints = chooseCheckpoints(
     steps,
-    kept.map((step) => numberOf[step]!),
+    keptSteps({ steps, origins, inputs, outputs }).map((step) => numbers[step]!),
   );
-  const checkpointOf = (step: number): number => checkpoints.findIndex((each) => each.step === numberOf[step]);
-  const sources = kinds.map((kind, k): InputSource =>
-    kind === "carried" ? { kind, checkpoint: checkpointOf(carried[k]!) } : { kind },
-  );
-  const each = computed.flatMap((output, k) => (output.each ? [k] : []));
+  const checkpointOf = (step: number): number => checkpoints.findIndex((each) => each.step === numbers[step]);
+  const each = outputs.flatMap((output, k) => (output.each ? [k] : []));
   const largest = largestProof(steps, kinds, origins, limit);
   const program: Program = {
-    inputs: inputs.map(({ dtype, shape }, k) => {
-      const source = sources[k]!;
-      return { dtype, count: elementCount(shape), ...(source.kind !== "shared" && { source }) };
+    inputs: inputs.map(({ dtype, shape, source: kind, carried }) => {
+      const source = kind === "carried" ? { kind, checkpoint: checkpointOf(carried!) } : { kind };
+      return { dtype, count: elementCount(shape), ...(kind !== "shared" && { source }) };
     }),
     steps,
     checkpoints,
@@ -257,14 +275,13 @@ export function compileWithin(written: Model, options: CompileOptions, budget: B
     maxStepBytes: largest.bytes,
   };
   validateProgram(program);
-  return {
+  const compiled = {
     program,
     programRoot: programRoot(program),
     constants: builder.constantsOf(steps),
     inputs: inputs.map(tensorInfo),
     outputs: outputs.map(tensorInfo),
-    ...(emptyOutputs.length > 0 && { emptyOutputs }),
     origins,
-    valueLocations: locateValues(values, numberOf),
   };
+  return { compiled, numbers };
 }

@@ -49,7 +49,7 @@ export class NodeList {
   }
 
   /** A node of the compiler's own operators. */
-  own(operator: string, inputs: readonly string[], attributes: Readonly<Record<string, number>> = {}): string {
+  own(operator: string, inputs: readonly string[], attributes: Readonly<Record<string, AttributeValue>> = {}): string {
     return this.node(operator, inputs, attributes, { domain: OWN_DOMAIN });
   }
 

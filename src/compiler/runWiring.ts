@@ -2,6 +2,7 @@ import { DType, dtypeName } from "../numerics/dtype.ts";
 import { elementCount, type Model } from "../model/onnx/model.ts";
 import type { InputSource } from "../program/types.ts";
 import { RunWiringError } from "./errors.ts";
+import type { Share } from "./passes/shares/cutBatch.ts";
 
 /**
  * Where the items of a run take the inputs of a graph from, and which outputs of the graph are the program's, by their
@@ -18,6 +19,8 @@ export type RunWiring = {
   carried?: Readonly<Record<string, string>> | undefined;
   /** Outputs that each item has. */
   eachOutputs?: readonly string[] | undefined;
+  /** The share of a training step that the program computes: see `cutBatch`. The inputs in `each` are cut. */
+  share?: Share | undefined;
   /** Outputs that only the last item has. By default all that are neither carried nor each item's. */
   lastOutputs?: readonly string[] | undefined;
 };

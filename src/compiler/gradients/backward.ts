@@ -157,6 +157,11 @@ export class Backward {
     return this.#n.node(operator, inputs, attributes);
   }
 
+  /** A node of the compiler's own operators. */
+  own(operator: string, attributes: Readonly<Record<string, AttributeValue>>, ...inputs: readonly string[]): string {
+    return this.#n.own(operator, inputs, attributes);
+  }
+
   add = (a: string, b: string): string => this.op("Add", a, b);
   sub = (a: string, b: string): string => this.op("Sub", a, b);
   mul = (a: string, b: string): string => this.op("Mul", a, b);

@@ -85,6 +85,15 @@ export const maxPool: Lower = (context) => {
   return [result, maxIndices(context, x, windows)];
 };
 
+/** The place of the first greatest element within its window, counted along the window's rows. */
+export const windowMaximum: Lower = (context) => {
+  const x = context.input(0);
+  const windows = readWindows(context, x.shape.slice(2));
+  const { shape, digits, radices, term } = windowTerm(context, x, windows, minWord(x.dtype));
+  const expr = context.expressions.accumulator(Reduce.argmax, x.dtype, DType.int64, radices, term);
+  return [{ dtype: DType.int64, shape, digits, expr, order: identityOrder(shape.length) }];
+};
+
 /** How many window positions each output along one dimension averages over. */
 export function windowCounts(context: NodeContext, window: Window, includePad: boolean): number[] {
   context.builder.budget.computeElements(window.output * window.kernel);

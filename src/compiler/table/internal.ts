@@ -1,9 +1,10 @@
 import { NOT_LOOKED_INTO } from "../../model/decision/operatorClass.ts";
 import { raiseThreshold } from "../operators/internal/raiseThreshold.ts";
+import { windowMaximum } from "../operators/pool.ts";
 import { randomWords } from "../operators/internal/randomWords.ts";
 import type { Row } from "./row.ts";
 
-/** Operators that the compiler writes around decoders and inputs. */
+/** Operators that the compiler writes around decoders and inputs, and into gradients. */
 const WRITTEN = {
   domain: "refute",
   until: 1,
@@ -30,5 +31,11 @@ export const INTERNAL_ROWS: readonly Row[] = [
     operator: "RandomWords",
     lower: randomWords,
     computes: "Philox 4x32-10 of a seed and an index that are inputs",
+  },
+  {
+    ...WRITTEN,
+    operator: "WindowMaximum",
+    lower: windowMaximum,
+    computes: "the place of the first greatest element within each window of a MaxPool",
   },
 ];

@@ -1,4 +1,5 @@
 import { TrainingError } from "../errors.ts";
+import type { Share } from "../passes/shares/cutBatch.ts";
 
 /**
  * The minimised value: `crossEntropy` of scores (classes last) with each position's class; `mse`, the mean square of
@@ -33,6 +34,8 @@ export type TrainSpec = {
   frozen?: readonly string[] | undefined;
   /** Learning rates: item i uses number i, items beyond the list the last one. By default 1. */
   rates?: number | undefined;
+  /** The share of a step over many workers. Without one, the program is the whole step. */
+  share?: Share | undefined;
 };
 
 /** `crossEntropy`, or with an output `mse=image`. @throws TrainingError */
@@ -64,3 +67,15 @@ export const lossText = ({ loss, output }: TrainSpec): string => (output === und
 
 export const optimiserText = ({ optimiser, attributes = {} }: TrainSpec): string =>
   [optimiser, ...Object.entries(attributes).map(([name, value]) => `${name}=${value}`)].join();
+
+/** `part=16` or `join=4`, with `,rounded` behind. @throws TrainingError */
+export function parseShare(text: string): Share {
+  const [, kind, count, rounded] = /^(part|join)=([1-9]\d{0,8})(,rounded)?$/.exec(text) ?? [];
+  if (kind === undefined)
+    throw new TrainingError(`the share ${text}: expected part=EXAMPLES or join=SHARES, with ,rounded behind or not`);
+  const form = rounded === undefined ? {} : { rounded: true };
+  return kind === "part" ? { part: Number(count), ...form } : { join: Number(count), ...form };
+}
+
+export const shareText = (share: Share): string =>
+  `${"part" in share ? `part=${share.part}` : `join=${share.join}`}${share.rounded === true ? ",rounded" : ""}`;

@@ -173,6 +173,7 @@ export function wrapTraining(
       carried: Object.fromEntries(carried.map((name, k) => [name, nextNames[k]!])),
       eachOutputs: [loss],
       lastOutputs: nextNames,
+      ...(spec.share && { share: spec.share }),
     },
   };
 }

@@ -34,26 +34,29 @@ export const averagePool: Rule = (b) => {
   return [spread(b, b.shaped(b.div(b.dy, divisor), [planes, 1, ...outputs]), windows, 1)];
 };
 
-/** The gradient goes where the greatest element of the window was, which the node's second output says. */
+/** The attributes with which a node reads the given windows. */
+function reading(windows: readonly Window[]): Record<string, number[]> {
+  // In ceil_mode the last window may reach beyond the padding.
+  const ends = windows.map((w) =>
+    Math.max(w.padEnd, w.stride * (w.output - 1) + w.dilation * (w.kernel - 1) + 1 - w.padBegin - w.input),
+  );
+  return {
+    kernel_shape: windows.map((w) => w.kernel),
+    strides: windows.map((w) => w.stride),
+    dilations: windows.map((w) => w.dilation),
+    pads: [...windows.map((w) => w.padBegin), ...ends],
+  };
+}
+
+/** The gradient goes to the first greatest element of each window. */
 export const maxPool: Rule = (b) => {
   if (b.attributes.int("storage_order", 0) !== 0) return b.refuse("has no gradient rule with storage_order 1");
   const windows = windowsOf(b);
-  const [n, channels, ...sizes] = b.shape() as [number, number, ...number[]];
   const outputs = windows.map((w) => w.output);
-  const steps = sizes.map((_, d) => elementCount(sizes.slice(d + 1)));
-  const offset = (at: readonly number[]): number => at.reduce((sum, value, d) => sum + value * steps[d]!, 0);
-  const planes = n * channels;
-  const firsts = combinations(windows.map((w) => upTo(w.output).map((o) => o * w.stride - w.padBegin))).map(offset);
-  const plane = upTo(planes).map((p) => p * elementCount(sizes));
-  const ones = sizes.map(() => 1);
-  const integers = (values: readonly number[], shape: readonly number[]): string =>
-    b.tensor(values, shape, DType.int64);
-  // Where in its window each greatest element lies: [planes, 1, outputs].
-  const flat = b.shaped(b.output(1), [planes, 1, ...outputs]);
-  const inPlane = b.sub(flat, integers(plane, [planes, 1, ...ones]));
-  const inWindow = b.sub(inPlane, integers(firsts, [1, 1, ...outputs]));
-  const places = combinations(windows.map((w) => upTo(w.kernel).map((k) => k * w.dilation))).map(offset);
-  const isThere = b.op("Equal", inWindow, integers(places, [1, places.length, ...ones]));
+  const planes = b.shape()[0]! * b.shape()[1]!;
+  const size = elementCount(windows.map((w) => w.kernel));
+  const place = b.shaped(b.own("WindowMaximum", reading(windows), b.x()), [planes, 1, ...outputs]);
+  const places = b.tensor(upTo(size), [1, size, ...windows.map(() => 1)], DType.int64);
   const dy = b.shaped(b.dy, [planes, 1, ...outputs]);
-  return [spread(b, b.where(isThere, dy, b.f(0)), windows, places.length)];
+  return [spread(b, b.where(b.op("Equal", place, places), dy, b.f(0)), windows, size)];
 };

@@ -105,6 +105,13 @@ const exactSum: Form = (step, cut) => {
   return [first, join(step, Reduce.total, step.reduceType!, parts, count)];
 };
 
+/** Returns the step that gives the words of a float sum in place of the sum, without the epilogue. */
+export function partialSumStep(step: Step): Step {
+  const whole = { digit: 0, blocks: 1, length: step.redDigits[0]!, front: false };
+  const reduce = isDot(step.reduce) ? Reduce.partialDot : Reduce.partialSum;
+  return blockStep(step, blockTerms(step, whole, 1), [limbsOf(step)], { dtype: DType.limb, reduce });
+}
+
 /** Integer sums, maxima and minima: those of the blocks' own. */
 const joined: Form = (step, cut) => {
   const terms = blockTerms(step, cut, 0);

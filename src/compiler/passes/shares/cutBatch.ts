@@ -1,0 +1,150 @@
+import type { TensorInfo } from "../../../program/compiled.ts";
+import type { Step, TensorRef, View } from "../../../program/types.ts";
+import { SharesError } from "../../errors.ts";
+import { withoutUnused, type Draft } from "./draft.ts";
+import { withExamples } from "./exampleDigit.ts";
+import { cutSum, type SumSteps } from "./sumSteps.ts";
+import { traceExamples, type Traced } from "./trace.ts";
+
+/** The share of a training step: the sums over `part` examples of the batch, or the update from `join` shares. */
+export type Share = ({ part: number } | { join: number }) & {
+  /** Whether each share rounds its sums: the bits then depend on the cut. By default sums are exact. */
+  rounded?: boolean | undefined;
+};
+
+/** The name of the k-th sum over the batch: an output of each share, and an input of the program that joins them. */
+const sumName = (k: number): string => `sum_${k}`;
+
+/**
+ * Cuts a training step along its batch. A share's program gives a sum over some of the examples for each sum over the
+ * batch. The joining program adds the sums of all shares and updates the state. Exact sums have no order, so the state
+ * has the bits of the uncut program, for any cut.
+ * @param draft The uncut program: one training step over the whole batch.
+ * @param rowInputs The inputs with the examples as first dimension.
+ * @throws SharesError naming the node that mixes examples otherwise than by a sum, or what else does not fit
+ */
+export function cutBatch(draft: Draft, rowInputs: readonly string[], share: Share, source: string): Draft {
+  const refuse = (what: string): never => {
+    throw new SharesError(`${source}: ${what}`);
+  };
+  const batch = batchOf(draft, rowInputs, refuse);
+  const [count, most] = "part" in share ? [share.part, batch] : [share.join, batch];
+  if (!Number.isSafeInteger(count) || count < 1 || count > most)
+    refuse(`a share with ${JSON.stringify(share)}, expected a whole number from 1 to the ${batch} examples`);
+  const traced = traceExamples(draft, rowInputs, batch);
+  const rows = draft.outputs.find(({ step }) => traced[step]!.reach.kind === "rows");
+  if (rows !== undefined) refuse(`the output "${rows.name}" has a row for each example, so no sum gives it`);
+  const sums = new Map<number, SumSteps>();
+  traced.forEach((each, s) => {
+    if (each.counts === undefined || each.reach.kind !== "all") return;
+    const examples = "part" in share ? share.part : batch;
+    sums.set(s, cutSum(fewerExamples(each, batch, examples), share.rounded === true));
+  });
+  if (sums.size === 0) refuse("no output needs a sum over the batch: there is nothing to cut");
+  return withoutUnused(
+    "part" in share
+      ? partDraft(draft, traced, sums, { rowInputs, batch, examples: share.part })
+      : joinDraft(draft, traced, sums, share.join),
+  );
+}
+
+/** The number of examples: the first dimension of each of the inputs. */
+function batchOf({ inputs }: Draft, rowInputs: readonly string[], refuse: (what: string) => never): number {
+  const all = inputs.filter(({ name }) => rowInputs.includes(name));
+  const batch = all[0]?.shape[0] ?? 0;
+  if (batch < 2) return refuse("it has no batch to cut: the inputs need two examples or more as first dimension");
+  const other = all.find(({ shape }) => shape[0] !== batch);
+  if (other === undefined) return batch;
+  const { name, shape } = other;
+  return refuse(`the input "${name}" is [${shape.join(", ")}], expected ${batch} examples like "${all[0]!.name}"`);
+}
+
+/** The step over fewer examples. */
+function fewerExamples({ step, inputs, reach, counts }: Traced, batch: number, examples: number): Step {
+  if (counts === undefined) return step;
+  const fewer = (whole: number): number => (whole / batch) * examples;
+  const radices = [...step.outDigits, ...step.redDigits];
+  radices[counts.digit] = fewer(radices[counts.digit]!);
+  const views = (reads: readonly View[]): View[] =>
+    reads.map((view) => {
+      const own = inputs[view.input]!;
+      return own.kind === "rows" ? withExamples(view, own, examples, radices) : view;
+    });
+  return {
+    ...step,
+    outDigits: radices.slice(0, step.outDigits.length),
+    redDigits: radices.slice(step.outDigits.length),
+    count: reach.kind === "rows" ? fewer(step.count) : step.count,
+    inputs: step.inputs.map((ref, k) => (inputs[k]!.kind === "rows" ? { ...ref, count: fewer(ref.count) } : ref)),
+    termReads: views(step.termReads),
+    epilogueReads: views(step.epilogueReads),
+  };
+}
+
+/** Collects the steps of a program under new numbers. */
+class Steps {
+  readonly steps: Step[] = [];
+  readonly origins: Draft["origins"][number][] = [];
+  readonly #numbers = new Map<number, number>();
+  readonly #draft: Draft;
+
+  constructor(draft: Draft) {
+    this.#draft = draft;
+  }
+
+  /** Adds a step in the place of step `s`. */
+  add(s: number, step: Step): void {
+    const moved = (ref: TensorRef): TensorRef =>
+      ref.kind === "step" ? { ...ref, index: this.#numbers.get(ref.index)! } : ref;
+    this.#numbers.set(s, this.steps.push({ ...step, inputs: step.inputs.map(moved) }) - 1);
+    this.origins.push(this.#draft.origins[s]!);
+  }
+
+  /** The number of what stands in the place of step `s`. */
+  numberOf(s: number): number {
+    return this.#numbers.get(s)!;
+  }
+}
+
+/** A sum as an output or an input; `shape` has what each share gives. */
+const sumInfo = (k: number, { dtype, count }: Step, shares: readonly number[]): TensorInfo => ({
+  ...{ name: sumName(k), dtype, shape: [...shares, count] },
+});
+
+type Examples = { rowInputs: readonly string[]; batch: number; examples: number };
+
+function partDraft(draft: Draft, traced: readonly Traced[], sums: ReadonlyMap<number, SumSteps>, of: Examples): Draft {
+  const all = new Steps(draft);
+  traced.forEach((each, s) => {
+    const sum = sums.get(s)?.share;
+    if (sum !== undefined || each.reach.kind !== "all") all.add(s, sum ?? fewerExamples(each, of.batch, of.examples));
+  });
+  const inputs = draft.inputs.map(({ carried: _, ...input }) => ({
+    ...input,
+    source: input.source === "carried" ? ("shared" as const) : input.source,
+    shape: of.rowInputs.includes(input.name) ? [of.examples, ...input.shape.slice(1)] : input.shape,
+  }));
+  const outputs = [...sums].map(([s, { share }], k) => ({
+    ...sumInfo(k, share, []),
+    ...{ step: all.numberOf(s), each: true },
+  }));
+  return { steps: all.steps, origins: all.origins, inputs, outputs };
+}
+
+function joinDraft(draft: Draft, traced: readonly Traced[], sums: ReadonlyMap<number, SumSteps>, shares: number): Draft {
+  const all = new Steps(draft);
+  const first = draft.inputs.length;
+  const numbers = [...sums.keys()];
+  traced.forEach(({ step, reach }, s) => {
+    const own = sums.get(s);
+    if (own !== undefined) all.add(s, own.join(shares, first + numbers.indexOf(s)));
+    else if (reach.kind !== "rows") all.add(s, step);
+  });
+  const inputs = draft.inputs.map((input) => ({
+    ...input,
+    ...(input.carried !== undefined && { carried: all.numberOf(input.carried) }),
+  }));
+  const given = numbers.map((s, k) => ({ ...sumInfo(k, sums.get(s)!.share, [shares]), source: "each" as const }));
+  const outputs = draft.outputs.map((output) => ({ ...output, step: all.numberOf(output.step) }));
+  return { steps: all.steps, origins: all.origins, inputs: [...inputs, ...given], outputs };
+}
