@@ -127,3 +127,58 @@ export function characterWriter(shape: CharactersShape): Uint8Array {
     ["token", "context_next"].map((name) => ({ name, dtype: DType.int64 })),
   );
 }
+
+/** A transformer's sizes; `heads` divides `width`. */
+export type TransformerShape = {
+  tokens: number;
+  characters: number;
+  width: number;
+  heads: number;
+  hidden: number;
+  layers: number;
+};
+
+/** A small encoder: x, int64 [batch, tokens], to scores of each token, [batch, tokens, characters]. */
+export function transformer(shape: TransformerShape, batch: number): Uint8Array {
+  const { tokens, characters, width, heads, hidden, layers } = shape;
+  const b = new Builder();
+  const matrix = (x: string, from: number, to: number): string =>
+    b.node("Add", [b.node("MatMul", [x, b.weights([from, to], from, 1)]), b.zeros([to])]);
+  const sizes = (...dims: readonly number[]): string => b.constant(int64Tensor(dims));
+  const normal = (x: string): string =>
+    b.node("LayerNormalization", [x, b.weights([width], 1, 1), b.zeros([width])], { axis: -1 });
+  const split = (x: string, perm: readonly number[]): string =>
+    b.node("Transpose", [b.node("Reshape", [x, sizes(batch, tokens, heads, width / heads)])], { perm });
+  const table = b.weights([characters, width], 1, 1);
+  let x = b.node("Add", [b.node("Gather", [table, "x"]), b.weights([tokens, width], 1, 0.1)]);
+  for (let layer = 0; layer < layers; layer++) {
+    const own = normal(x);
+    const query = split(matrix(own, width, width), [0, 2, 1, 3]);
+    const key = split(matrix(own, width, width), [0, 2, 3, 1]);
+    const value = split(matrix(own, width, width), [0, 2, 1, 3]);
+    const scaled = b.node("Mul", [b.node("MatMul", [query, key]), b.scalar(Math.sqrt(heads / width))]);
+    const seen = b.node("MatMul", [b.node("Softmax", [scaled], { axis: -1 }), value]);
+    const joined = b.node("Reshape", [
+      b.node("Transpose", [seen], { perm: [0, 2, 1, 3] }),
+      sizes(batch, tokens, width),
+    ]);
+    x = b.node("Add", [x, matrix(joined, width, width)]);
+    x = b.node("Add", [x, matrix(b.node("Relu", [matrix(normal(x), width, hidden)]), hidden, width)]);
+  }
+  b.named("scores", "MatMul", [normal(x), b.weights([width, characters], width, 0.1)]);
+  return b.build(
+    [{ name: "x", dtype: DType.int64, shape: [batch, tokens] }],
+    [{ name: "scores", dtype: DType.float32 }],
+  );
+}
+
+/** Two dense layers for digits: x [batch, 1, 28, 28] to scores [batch, 10], with 128 hidden numbers. */
+export function perceptron(batch: number): Uint8Array {
+  const b = new Builder();
+  const hidden = b.node("Relu", [b.dense(b.node("Flatten", ["x"]), 784, 128)]);
+  b.dense(hidden, 128, 10, { gain: 1, name: "scores" });
+  return b.build(
+    [{ name: "x", dtype: DType.float32, shape: [batch, 1, 28, 28] }],
+    [{ name: "scores", dtype: DType.float32 }],
+  );
+}

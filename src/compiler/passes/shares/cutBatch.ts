@@ -131,7 +131,12 @@ function partDraft(draft: Draft, traced: readonly Traced[], sums: ReadonlyMap<nu
   return { steps: all.steps, origins: all.origins, inputs, outputs };
 }
 
-function joinDraft(draft: Draft, traced: readonly Traced[], sums: ReadonlyMap<number, SumSteps>, shares: number): Draft {
+function joinDraft(
+  draft: Draft,
+  traced: readonly Traced[],
+  sums: ReadonlyMap<number, SumSteps>,
+  shares: number,
+): Draft {
   const all = new Steps(draft);
   const first = draft.inputs.length;
   const numbers = [...sums.keys()];

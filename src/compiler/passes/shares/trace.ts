@@ -19,7 +19,11 @@ export type Traced = { step: Step; inputs: readonly Reach[]; reach: Reach; count
  * @param rowInputs The inputs with the examples as first dimension.
  * @throws SharesError naming the first node that mixes examples otherwise than by a sum
  */
-export function traceExamples({ steps, inputs, origins }: Draft, rowInputs: readonly string[], batch: number): Traced[] {
+export function traceExamples(
+  { steps, inputs, origins }: Draft,
+  rowInputs: readonly string[],
+  batch: number,
+): Traced[] {
   const given = inputs.map(({ name, shape }): Reach =>
     rowInputs.includes(name) ? { kind: "rows", batch, inner: product(shape) / batch } : { kind: "none" },
   );

@@ -1,6 +1,6 @@
 /**
  * Trains models exactly, in runs: a handwritten-digit classifier, a character model that then writes text, a denoiser
- * that then makes digits from noise.
+ * that then makes digits from noise. Measures a step over shares of a batch.
  */
 import { writeFileSync } from "node:fs";
 import { trainDigits } from "../../../../testkit/training/digitsExample.ts";
@@ -14,10 +14,11 @@ import { chosen, flag, readOptions } from "../../../options.ts";
 import { svgOf, type Chart } from "../../chart.ts";
 import { lossChart } from "./lossChart.ts";
 import { picturesSvg } from "./pictures.ts";
+import { measureShares } from "./shares.ts";
 
 const { write: isWriting, words } = readOptions(
   { write: flag("write the pictures of docs/training.md") },
-  "[digits] [text] [diffusion]",
+  "[digits] [text] [diffusion] [shares]",
 );
 
 const [DIGITS_ITEMS, TEXT_ITEMS, DIFFUSION_ITEMS] = [300, 3_000, 6_000];
@@ -75,6 +76,7 @@ async function diffusion(): Promise<void> {
     );
 }
 
-const EXAMPLES: Readonly<Record<string, () => Promise<void>>> = { digits, text, diffusion };
-const names = words.length === 0 ? Object.keys(EXAMPLES) : words;
+const EXAMPLES: Readonly<Record<string, () => Promise<void>>> = { digits, text, diffusion, shares: measureShares };
+const drawn = ["digits", "text", "diffusion"];
+const names = words.length > 0 ? words : isWriting ? drawn : Object.keys(EXAMPLES);
 for (const [, example] of chosen(names, EXAMPLES, "example")) await example();

@@ -1,0 +1,259 @@
+import { expect } from "chai";
+import { SharesError, TrainingError } from "../../../src/compiler/errors.ts";
+import { parseShare, shareText, type TrainSpec } from "../../../src/compiler/wraps/trainSpec.ts";
+import { TRAINING } from "../../../src/compiler/wraps/wrapTraining.ts";
+import { createExecutor, type Executor } from "../../../src/executor/createExecutor.ts";
+import { executeReference } from "../../../src/executor/reference.ts";
+import { DType } from "../../../src/numerics/dtype.ts";
+import { readModel } from "../../../src/model/onnx/readModel.ts";
+import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
+import type { CompiledModel } from "../../../src/program/compiled.ts";
+import { itAtLength } from "../../../testkit/atLength.ts";
+import { Prng } from "../../../testkit/random/prng.ts";
+import { Builder } from "../../../testkit/training/builder.ts";
+import { digitsTraining } from "../../../testkit/training/digitsExample.ts";
+import { transformer } from "../../../testkit/training/models.ts";
+import { SharedTraining, type ExecuteProgram } from "../../../testkit/training/shares.ts";
+
+const OPTIMISERS = ["sgd", "momentum", "nesterov", "adagrad", "adam"] as const;
+
+/** A model with the number of its examples, and inputs for a step, drawn at random. */
+type Case = { onnx: Uint8Array; batch: number; loss: "crossEntropy" | "mse"; x: Uint8Array; labels: Uint8Array };
+
+const numbers = (prng: Prng, count: number): number[] =>
+  Array.from({ length: count }, () => (prng.uint32() / 2 ** 31 - 1) * 2 ** (prng.below(9) - 4));
+const whole = (prng: Prng, count: number, below: number): Uint8Array =>
+  int64Tensor(Array.from({ length: count }, () => prng.below(below))).bytes;
+
+/** Two layers over numbers; with `mse`, the labels are numbers too. */
+function dense(prng: Prng): Case {
+  const [batch, inputs, hidden, classes] = [2 + prng.below(9), 1 + prng.below(6), 1 + prng.below(7), 1 + prng.below(4)];
+  const loss = prng.below(2) === 0 ? ("mse" as const) : ("crossEntropy" as const);
+  const b = new Builder();
+  const inner = b.node(prng.below(2) === 0 ? "Tanh" : "Relu", [b.dense("x", inputs, hidden)]);
+  b.dense(inner, hidden, classes, { name: "scores" });
+  return {
+    ...{ onnx: build(b, [batch, inputs]), batch, loss },
+    x: floatTensor(numbers(prng, batch * inputs)).bytes,
+    labels: loss === "mse" ? floatTensor(numbers(prng, batch * classes)).bytes : whole(prng, batch, classes),
+  };
+}
+
+/** A convolution, a pooling, a dense layer. */
+function pictures(prng: Prng): Case {
+  const [batch, channels, side, classes] = [2 + prng.below(7), 1 + prng.below(3), 4 + prng.below(4), 2 + prng.below(3)];
+  const b = new Builder();
+  const pooling = prng.below(2) === 0 ? "MaxPool" : "AveragePool";
+  const pool = { kernel_shape: [2, 2], strides: [2, 2], ceil_mode: prng.below(2), pads: [prng.below(2), 0, 0, 0] };
+  const read = b.node("Relu", [b.conv("x", 1, channels)]);
+  const pooled = b.node(pooling, [read], pool);
+  const sizeOf = (pad: number): number => (pool.ceil_mode ? Math.ceil : Math.floor)((side + pad - 2) / 2) + 1;
+  const features = channels * sizeOf(pool.pads[0]!) * sizeOf(0);
+  b.dense(b.node("Flatten", [pooled]), features, classes, { name: "scores" });
+  return {
+    ...{ onnx: build(b, [batch, 1, side, side]), batch, loss: "crossEntropy" },
+    x: floatTensor(numbers(prng, batch * side * side)).bytes,
+    labels: whole(prng, batch, classes),
+  };
+}
+
+/** A transformer over a few tokens. */
+function tokens(prng: Prng): Case {
+  const [batch, count, heads] = [2 + prng.below(4), 1 + prng.below(4), 1 + prng.below(2)];
+  const shape = { tokens: count, characters: 5, width: 4 * heads, heads, hidden: 3, layers: 1 + prng.below(2) };
+  return {
+    ...{ onnx: transformer(shape, batch), batch, loss: "crossEntropy" },
+    ...{ x: whole(prng, batch * count, 5), labels: whole(prng, batch * count, 5) },
+  };
+}
+
+const build = (b: Builder, shape: readonly number[]): Uint8Array =>
+  b.build([{ name: "x", dtype: DType.float32, shape }], [{ name: "scores", dtype: DType.float32 }]);
+
+const KINDS = { dense, pictures, tokens };
+
+/** Cuts a batch at random. */
+function cutOf(prng: Prng, batch: number): number[] {
+  const cuts = new Set(Array.from({ length: prng.below(batch) }, () => 1 + prng.below(batch - 1)));
+  const ends = [...cuts, batch].sort((a, b) => a - b);
+  return ends.map((end, k) => end - (ends[k - 1] ?? 0));
+}
+
+/** Executors that are made once for each program. */
+class Fast {
+  readonly #made = new Map<CompiledModel, Executor>();
+
+  readonly execute: ExecuteProgram = async (compiled, inputs) => {
+    const executor = this.#made.get(compiled) ?? (await createExecutor(compiled));
+    this.#made.set(compiled, executor);
+    return (await executor.run(inputs)).tensors;
+  };
+
+  async close(): Promise<void> {
+    for (const executor of this.#made.values()) await executor.close();
+  }
+}
+
+/** Plays steps of a worker alone, and of shares. @returns names whose bits differ, with the step */
+async function differences(kind: keyof typeof KINDS, seed: number, steps: number): Promise<string[]> {
+  const prng = new Prng(seed);
+  const { onnx, batch, loss, x, labels } = KINDS[kind](prng);
+  const spec: TrainSpec = { loss, optimiser: OPTIMISERS[prng.below(5)]! };
+  const training = new SharedTraining(readModel(onnx), spec);
+  const fast = new Fast();
+  let state = new Map([...training.initial].map(([name, { bytes }]) => [name, bytes]));
+  const found: string[] = [];
+  for (let step = 0; step < steps; step++) {
+    const given = new Map([...state, ["x", x], ["labels", labels], ["rates", floatTensor([0.25]).bytes]]);
+    given.set(TRAINING.index, int64Tensor([step]).bytes);
+    const alone = await training.whole(given, fast.execute);
+    const cut = cutOf(prng, batch);
+    for (const execute of [fast.execute, executeReference as ExecuteProgram]) {
+      const joined = await training.cut(given, cut, execute);
+      for (const [name, bytes] of alone)
+        if (!Buffer.from(bytes).equals(joined.get(name)!))
+          found.push(`seed ${seed}, step ${step}: ${name}, ${cut.join()}`);
+    }
+    state = new Map([...state.keys()].map((name) => [name, alone.get(TRAINING.next(name))!]));
+  }
+  await fast.close();
+  return found;
+}
+
+describe("training over shares of a batch", () => {
+  for (const kind of ["dense", "pictures"] as const)
+    it(`anyCutOfABatch_givesTheBitsOfOneWorker_${kind}`, async () => {
+      expect(await differences(kind, 1, 1)).to.deep.equal([]);
+    });
+
+  for (const kind of ["dense", "pictures", "tokens"] as const)
+    itAtLength(`manyCutsOfManyModels_giveTheBitsOfOneWorker_${kind}`, async () => {
+      for (let seed = 100; seed < 130; seed++) expect(await differences(kind, seed, 2)).to.deep.equal([]);
+    });
+
+  itAtLength("digits_1_2_4_8Shares_giveTheStateOfOneWorker_afterSeveralSteps", async () => {
+    const steps = 3;
+    const { onnx, spec, rates, batch } = digitsTraining(steps);
+    const training = new SharedTraining(readModel(onnx), { ...spec, rates: steps });
+    const fast = new Fast();
+    const first = new Map([...training.initial].map(([name, { bytes }]) => [name, bytes]));
+    const stateAfter = async (shares: number): Promise<Map<string, Uint8Array>> => {
+      let given = first;
+      for (let step = 0; step < steps; step++) {
+        const all = new Map([...given, ...Object.entries(batch(step)), [TRAINING.rates, new Uint8Array(rates.buffer)]]);
+        all.set(TRAINING.index, int64Tensor([step]).bytes);
+        const made =
+          shares === 0
+            ? await training.whole(all, fast.execute)
+            : await training.cut(all, new Array<number>(shares).fill(64 / shares), fast.execute);
+        given = new Map([...given.keys()].map((name) => [name, made.get(TRAINING.next(name))!]));
+        given.set(TRAINING.loss, made.get(TRAINING.loss)!);
+      }
+      return given;
+    };
+    const alone = await stateAfter(0);
+    for (const shares of [1, 2, 4, 8]) {
+      const joined = await stateAfter(shares);
+      for (const [name, bytes] of alone)
+        expect(Buffer.from(joined.get(name)!).equals(bytes), `${name} ${shares}`).to.equal(true);
+    }
+    await fast.close();
+  });
+
+  it("theJoinedStateDoesNotDependOnWhoComputedWhichShare_butARoundedOneMay", async () => {
+    const prng = new Prng(5);
+    const { onnx, batch, x, labels } = dense(prng);
+    const training = new SharedTraining(readModel(onnx), { loss: "mse", optimiser: "sgd" });
+    expect(batch).to.be.greaterThan(2);
+    const given = new Map([...training.initial].map(([name, { bytes }]) => [name, bytes]));
+    for (const [name, bytes] of Object.entries({ x, labels, rates: floatTensor([1]).bytes })) given.set(name, bytes);
+    given.set(TRAINING.index, int64Tensor([0]).bytes);
+    const cuts = [[1, batch - 1], [batch - 1, 1], [batch], new Array<number>(batch).fill(1)];
+    const bits = async (rounded?: true): Promise<Set<string>> => {
+      const all = cuts.map((cut) =>
+        training.cut(given, cut, executeReference as ExecuteProgram, rounded && { rounded }),
+      );
+      return new Set((await Promise.all(all)).map((made) => Buffer.from(made.get("weights_next")!).toString("hex")));
+    };
+    expect((await bits()).size).to.equal(1);
+    expect((await bits(true)).size).to.be.greaterThan(1);
+  });
+});
+
+describe("training steps that cannot be cut", () => {
+  const refused = (b: Builder, shape: readonly number[], share: string, loss: TrainSpec["loss"] = "mse"): string => {
+    const training = new SharedTraining(readModel(build(b, shape)), { loss, optimiser: "sgd" });
+    try {
+      training.program(parseShare(share));
+    } catch (error) {
+      expect(error).to.be.instanceOf(SharesError);
+      return (error as Error).message;
+    }
+    throw new Error("it was cut");
+  };
+  const centred = (): Builder => {
+    const b = new Builder();
+    const mean = b.node("ReduceMean", ["x", b.constant(int64Tensor([0]))], { keepdims: 1 });
+    b.dense(b.node("Sub", ["x", mean]), 3, 2, { name: "scores" });
+    return b;
+  };
+
+  it("aNodeThatReadsAResultOfAllExamples_isNamed", () => {
+    expect(refused(centred(), [4, 3], "part=2")).to.match(
+      /Sub.* \(node .*\) cannot be cut along the batch of 4 examples/,
+    );
+    expect(refused(centred(), [4, 3], "join=2")).to.match(/each example reads a result of all examples/);
+  });
+
+  it("aBatchNormalisationInTraining_isNamed", () => {
+    const b = new Builder();
+    const one = (): string => b.weights([3], 1);
+    const outputs = ["n", "mean_out", "var_out"];
+    b.nodes.push({
+      ...{ op: "BatchNormalization", inputs: ["x", one(), one(), b.zeros([3]), one()], outputs },
+      attributes: { training_mode: 1 },
+    });
+    b.dense("n", 3, 2, { name: "scores" });
+    expect(refused(b, [4, 3], "part=2")).to.match(/BatchNormalization/);
+  });
+
+  it("aMaximumOverTheBatch_andExamplesThatMeetInAProduct_areNamed", () => {
+    const most = new Builder();
+    const each = most.dense("x", 3, 2);
+    most.named("scores", "Sub", [each, most.node("ReduceMax", [each, most.constant(int64Tensor([0]))])]);
+    expect(refused(most, [4, 3], "part=2")).to.match(/ReduceMax.*no sum, but another reduction/);
+    const product = new Builder();
+    const y = product.dense("x", 3, 2);
+    product.named("scores", "MatMul", [y, product.node("Transpose", [y], { perm: [1, 0] })]);
+    expect(refused(product, [4, 3], "part=2")).to.match(/MatMul.*meet otherwise than in a sum/);
+  });
+
+  it("anExamplesNumberInTheResult_andReversedOrPickedExamples_areNamed", () => {
+    const rows = new Builder();
+    const table = rows.constant(floatTensor([1, 2, 3, 4, 5, 6, 7, 8], [4, 2]));
+    rows.named("scores", "Add", [rows.dense("x", 3, 2), rows.node("Mul", [table, rows.weights([2], 1)])]);
+    expect(refused(rows, [4, 3], "part=2")).to.match(/the number of the example/);
+    const picked = new Builder();
+    const all = picked.dense("x", 3, 2);
+    const first = picked.node("Slice", [all, ...[0, 1, 0].map((at) => picked.constant(int64Tensor([at])))]);
+    picked.named("scores", "Sub", [all, first]);
+    expect(refused(picked, [4, 3], "part=2")).to.match(/meet otherwise than in a sum/);
+  });
+
+  it("sharesThatDoNotFitTheBatch_andInputsOfOtherLengths_areRefused", () => {
+    const plain = (): Builder => {
+      const b = new Builder();
+      b.dense("x", 3, 2, { name: "scores" });
+      return b;
+    };
+    expect(refused(plain(), [4, 3], "part=5")).to.match(/from 1 to the 4 examples/);
+    expect(refused(plain(), [4, 3], "join=5")).to.match(/from 1 to the 4 examples/);
+    expect(refused(plain(), [1, 3], "part=1")).to.match(/two examples or more/);
+  });
+
+  it("aShareIsReadAndWritten_andAnythingElseIsRefused", () => {
+    for (const text of ["part=16", "join=4", "part=1,rounded"]) expect(shareText(parseShare(text))).to.equal(text);
+    for (const text of ["", "part", "part=0", "join=-1", "part=1.5", "part=4,exact", "all=3", "part=9999999999"])
+      expect(() => parseShare(text), text).to.throw(TrainingError);
+  });
+});
