@@ -6,7 +6,15 @@ import type { DecideSpec } from "../model/decision/decideSpec.ts";
 import type { DrawnInput } from "../compiler/wraps/withDrawnInputs.ts";
 import type { DecoderOptions } from "../compiler/wraps/wrapDecoder.ts";
 import type { RunWiring } from "../compiler/runWiring.ts";
-import { lossText, optimiserText, parseLoss, parseOptimiser, type TrainSpec } from "../compiler/wraps/trainSpec.ts";
+import {
+  lossText,
+  optimiserText,
+  parseLoss,
+  parseOptimiser,
+  parseShare,
+  shareText,
+  type TrainSpec,
+} from "../compiler/wraps/trainSpec.ts";
 import type { ModelSpec } from "../compiler/wraps/modelSpec.ts";
 import { UsageError } from "./errors.ts";
 import {
@@ -45,6 +53,7 @@ export type ModelOptions = {
   optimiser?: Pick<TrainSpec, "optimiser" | "attributes">;
   frozen?: string[];
   rates?: number;
+  share?: NonNullable<TrainSpec["share"]>;
   stepBytes?: number;
   compileSeconds?: number;
   compileMib?: number;
@@ -163,6 +172,11 @@ const trainingOptions = (command: Command): Command =>
       "--rates <n>",
       "learning rates, one an item; later items use the last one (default: 1)",
       as(whole(1), "--rates"),
+    )
+    .option(
+      "--share <share>",
+      "a step over many workers: part=16, the sums over 16 examples of a batch; join=4, the update from 4 such shares",
+      parseShare,
     );
 
 /** Collects `NAME=VALUE`s. For a name given twice the last value holds. */
@@ -206,10 +220,11 @@ function decoderOf({ decoder, slots, endToken, greedy }: ModelOptions): DecoderO
 }
 
 /** How a model is trained; undefined if it is not. @throws UsageError */
-function trainOf({ loss, optimiser, frozen, rates }: ModelOptions): TrainSpec | undefined {
-  const optional = { ...(frozen && { frozen }), ...(rates !== undefined && { rates }) };
+function trainOf({ loss, optimiser, frozen, rates, share }: ModelOptions): TrainSpec | undefined {
+  const optional = { ...(frozen && { frozen }), ...(rates !== undefined && { rates }), ...(share && { share }) };
   if (loss !== undefined) return { ...loss, ...(optimiser ?? { optimiser: "sgd" }), ...optional };
-  const given = optimiser !== undefined ? "--optimiser" : frozen ? "--frozen" : rates !== undefined && "--rates";
+  const flags = { "--optimiser": optimiser, "--frozen": frozen, "--rates": rates, "--share": share };
+  const [given] = Object.entries(flags).flatMap(([flag, value]) => (value === undefined ? [] : [flag]));
   if (given) throw new UsageError(`${given} says how a model is trained: give --loss too`);
   return undefined;
 }
@@ -288,6 +303,7 @@ const trainFlags = (train: TrainSpec): string[] => [
   ...["--loss", lossText(train), "--optimiser", optimiserText(train)],
   ...(train.frozen ?? []).flatMap((name) => ["--frozen", name]),
   ...(train.rates === undefined ? [] : ["--rates", String(train.rates)]),
+  ...(train.share === undefined ? [] : ["--share", shareText(train.share)]),
 ];
 
 function wiringFlags({ batch, each, index, carried = {}, eachOutputs, lastOutputs }: RunWiring): string[] {

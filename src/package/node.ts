@@ -15,6 +15,13 @@ export type { DispatchEvent } from "../parties/dispatcher/events.ts";
 export { requireWritable, writeOutputs, type OutputFiles } from "../parties/dispatcher/gather.ts";
 export type { DispatchOptions, DispatchTerms } from "../parties/dispatcher/options.ts";
 export { DispatchStore } from "../parties/dispatcher/store.ts";
+export {
+  shareTraining,
+  trainShares,
+  type ShareOptions,
+  type ShareTraining,
+} from "../parties/dispatcher/trainShares.ts";
+export { TrainingStore, type TrainedStep } from "../parties/dispatcher/trainingStore.ts";
 export { followMarket, type Snapshot } from "../chain/market/session.ts";
 export { readModel } from "../model/onnx/readModel.ts";
 export { MissingPackageError } from "../base/optionalPackage.ts";

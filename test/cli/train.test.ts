@@ -39,6 +39,24 @@ describe("refute model train", () => {
     for (const [name, { bytes }] of after!) expect(bytes, name).to.not.deep.equal(before!.get(name)!.bytes);
   });
 
+  it("aShareOfAStep_isAProgramOfItsOwn_andOneThatDoesNotFitIsRefused", async () => {
+    const compiled = async (share: string) => {
+      const flags = ["--loss", "crossEntropy", "--share", share, "--json"];
+      return refute(["model", "compile", at("model.onnx"), ...flags]);
+    };
+    const roots = new Set<string>();
+    for (const share of ["part=1", "part=2", "part=2,rounded", "join=2", "join=4"]) {
+      const { status, output, stderr } = await compiled(share);
+      expect(status, stderr).to.equal(0);
+      roots.add((JSON.parse(output) as { programRoot: string }).programRoot);
+    }
+    expect(roots.size).to.equal(5);
+    const large = await compiled("part=5");
+    expect(large.status).to.equal(1);
+    expect(large.stderr).to.match(/COMPILE_SHARES.*from 1 to the 4 examples/);
+    expect((await compiled("half")).status).to.be.greaterThan(0);
+  });
+
   it("train_withoutALoss_orWithAnotherModelsWeight_exit2or1", async () => {
     const without = await refute(["model", "train", at("model.onnx")]);
     expect(without.status).to.equal(2);
@@ -46,5 +64,8 @@ describe("refute model train", () => {
     const frozen = await refute([...given(), "--frozen", "w9"]);
     expect(frozen.status).to.equal(1);
     expect(frozen.stderr).to.match(/no weight "w9".*COMPILE_TRAINING/);
+    const share = await refute([...given(), "--share", "part=2"]);
+    expect(share.status).to.equal(2);
+    expect(share.stderr).to.match(/--share/);
   });
 });

@@ -1,9 +1,8 @@
 import type { Hex } from "viem";
-import type { KnownProgram } from "../../src/dispute/run/execution.ts";
 import type { WorkerEvent } from "../../src/parties/worker/events.ts";
 import type { WorkerPolicy } from "../../src/parties/worker/jobPolicy.ts";
 import { TracePublisher } from "../../src/parties/worker/publisher.ts";
-import type { Players, Running } from "../players/players.ts";
+import type { Players, Running, Served } from "../players/players.ts";
 import type { Execute } from "../../src/runs/execute.ts";
 
 /** A worker that publishes its claims. */
@@ -16,7 +15,7 @@ type Server = { key: Hex; url: string; worker: Running<WorkerEvent>; stop: () =>
  */
 export async function startServer(
   players: Players,
-  program: KnownProgram,
+  program: Served,
   execute: Execute,
   policy: Partial<WorkerPolicy> = {},
   rhythm: { intervalMs?: number } = {},

@@ -41,6 +41,9 @@ export const reference =
       }),
     );
 
+/** What a party serves: a program or several. */
+export type Served = KnownProgram | readonly KnownProgram[];
+
 /** A loop that can be stopped. */
 export type Running<E> = { inbox: Inbox<E>; stop: () => Promise<void> };
 
@@ -106,18 +109,19 @@ export class Players {
     return { requester, jobId, job };
   }
 
-  async startWorker(key: Hex, program: KnownProgram, execute: Execute, options: Partial<WorkerOptions> = {}) {
+  /** @param program The served program, or several. */
+  async startWorker(key: Hex, program: Served, execute: Execute, options: Partial<WorkerOptions> = {}) {
     const session = await this.chain.sessionOf(key);
     const policy = { minFee: 1n, marginSeconds: 10 };
     return start<WorkerEvent>(session, (all) =>
-      runWorker({ ...all, programs: ProgramLibrary.of([program]), execute, policy, selfAuditSamples: 0, ...options }),
+      runWorker({ ...all, programs: ProgramLibrary.of([program].flat()), execute, policy, selfAuditSamples: 0, ...options }),
     );
   }
 
-  async startWatcher(key: Hex, program: KnownProgram, execute: Execute, options: Partial<WatcherOptions> = {}) {
+  async startWatcher(key: Hex, program: Served, execute: Execute, options: Partial<WatcherOptions> = {}) {
     const session = await this.chain.sessionOf(key);
     return start<WatcherEvent>(session, (all) =>
-      runWatcher({ ...all, programs: ProgramLibrary.of([program]), execute, mode: "defend", ...options }),
+      runWatcher({ ...all, programs: ProgramLibrary.of([program].flat()), execute, mode: "defend", ...options }),
     );
   }
 

@@ -255,7 +255,7 @@ function textCommands({ url, model, tickets, claims, models, texts }: NonNullabl
 /** The flags for compiling a model. */
 const COMPILING = [
   ...["shape", "dim", "bind", "uint8", "decide", "drawn", "noise", "seed", "seedInput", "stepBytes"],
-  ...["loss", "optimiser", "frozen", "rates"],
+  ...["loss", "optimiser", "frozen", "rates", "share"],
   ...["batch", "each", "index", "carry", "eachOutput", "lastOutput"],
   ...["decoder", "slots", "endToken", "greedy"],
 ];

@@ -42,6 +42,12 @@ export type DispatchOptions = {
   withheldSeconds: number;
   /** Between two looks at the chain. */
   intervalMs: number;
+  /**
+   * Puts the inputs of a job, one file, where workers and watchers can fetch them, and returns the places
+   * (docs/large-data.md). Without it, inputs go on chain.
+   * @param name A name for the file: another one for each job.
+   */
+  place?: (inputs: Uint8Array, name: string) => Promise<readonly string[]>;
   signal?: AbortSignal;
   onEvent?: (event: DispatchEvent) => void;
   onOutage?: OutageOptions["onOutage"];

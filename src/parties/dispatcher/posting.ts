@@ -3,7 +3,7 @@ import type { inTurn } from "../../base/inTurn.ts";
 import { ShortOfFundsError } from "../../chain/errors.ts";
 import { ensureCredit } from "../../chain/market/deposit.ts";
 import type { Forget } from "../../chain/market/forget.ts";
-import { postJob } from "../requester/postJob.ts";
+import { packInputs, postJob } from "../requester/postJob.ts";
 import type { Duty, RoundSnapshot, Start } from "../role/role.ts";
 import { nextAttempt } from "./attempts.ts";
 import type { BatchPart } from "./batch.ts";
@@ -74,12 +74,21 @@ export class Posting implements Duty {
       if (error instanceof ShortOfFundsError && this.#disputes.left.length > 0) return;
       throw error;
     }
-    for (const { part, attempt } of chosen) {
+    for (const { part, attempt: plain } of chosen) {
+      const attempt = await this.#placed(part, plain);
       this.#parts.begin(attempt);
       this.#parts.send(start, attempt, async (own) => {
         await postJob(own, batch.description, part.inputs, attempt.terms);
         onEvent?.({ kind: "posted", part: part.number, attempt: attempt.attempt, fee: attempt.terms.fee });
       });
     }
+  }
+
+  /** The attempt with the places of the part's inputs, if inputs stay off the chain. */
+  async #placed({ inputs, items }: BatchPart, attempt: Attempt): Promise<Attempt> {
+    const { batch, place } = this.#options;
+    if (place === undefined) return attempt;
+    const references = await place(packInputs(batch.description, inputs, items), `${attempt.terms.salt.slice(2)}.bin`);
+    return { ...attempt, terms: { ...attempt.terms, references } };
   }
 }

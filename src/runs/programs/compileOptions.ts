@@ -68,6 +68,9 @@ const decoderSchema = z
   })
   .strict();
 
+const examples = z.number().int().positive();
+const rounded = z.literal(true).optional();
+
 /** Options that turn a model into a training run. */
 const trainSchema = z
   .object({
@@ -77,6 +80,9 @@ const trainSchema = z
     attributes: z.record(z.string(), z.number()).optional(),
     frozen: z.array(z.string()).optional(),
     rates: z.number().int().positive().optional(),
+    share: z
+      .union([z.strictObject({ part: examples, rounded }), z.strictObject({ join: examples, rounded })])
+      .optional(),
   })
   .strict();
 

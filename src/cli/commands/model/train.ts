@@ -28,6 +28,8 @@ export function trainCommand(output: Output): Command {
     .action(async (path: string, options: Options) => {
       const spec = modelSpec(path, options);
       if (spec.train === undefined) throw new UsageError("training makes a loss small: give --loss crossEntropy");
+      if (spec.train.share !== undefined)
+        throw new UsageError("--share: a share of a step alone trains nothing; leave the flag out to train here");
       const { out } = options;
       if (out !== undefined) requirePlace("--out", out);
       const labels = (options.labels ?? []).map((file) => `${TRAINING.labels}=${file}`);

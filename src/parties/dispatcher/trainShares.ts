@@ -1,0 +1,148 @@
+import { rmSync } from "node:fs";
+import { concatHex, keccak256, stringToHex, type Hex } from "viem";
+import { TRAINING } from "../../compiler/wraps/wrapTraining.ts";
+import { concatenated } from "../../program/merkle/concatenated.ts";
+import { sha256, toHex } from "../../program/merkle/hash.ts";
+import { bytesOf } from "../../program/trace/runInputs.ts";
+import type { KnownProgram } from "../../dispute/run/execution.ts";
+import { cutBatch, type Batch } from "./batch.ts";
+import { costsOf } from "./costs.ts";
+import { dispatch } from "./dispatcher.ts";
+import { DispatchInputError } from "./errors.ts";
+import type { DispatchOptions, DispatchTerms } from "./options.ts";
+import { DispatchStore } from "./store.ts";
+import type { TrainedStep, TrainingStore } from "./trainingStore.ts";
+
+/** A training whose steps are computed by many workers. */
+export type ShareTraining = {
+  /** The id of the run: every dispatcher derives the same one. */
+  id: Hex;
+  /** The program of a share of a batch, and the program that joins the shares. */
+  part: KnownProgram;
+  join: KnownProgram;
+  /** Shares of a batch: jobs of a step, besides the joining one. */
+  shares: number;
+  steps: number;
+  /**
+   * Tensors by the names of inputs: those with examples hold the batches of all steps, one after the other; the
+   * weights and the optimiser's state are the first ones.
+   */
+  inputs: ReadonlyMap<string, Uint8Array>;
+};
+
+/**
+ * Describes a training over shares of each batch.
+ * @throws DispatchInputError if programs, shares and inputs do not fit each other
+ */
+export function shareTraining(given: Omit<ShareTraining, "id">): ShareTraining {
+  const { part, join, shares, steps, inputs } = given;
+  const sums = join.model.inputs.find(({ name }) => part.model.outputs.some((output) => output.name === name));
+  if (sums?.shape[0] !== shares)
+    throw new DispatchInputError(
+      `the joining program is not one of ${shares} shares of these parts: compile both anew`,
+    );
+  part.model.inputs.forEach(({ name }, k) => {
+    const input = part.model.program.inputs[k]!;
+    const expected = bytesOf(input) * (input.source?.kind === "each" ? shares * steps : 1);
+    const length = inputs.get(name)?.length;
+    if (length !== expected)
+      throw new DispatchInputError(
+        `the input "${name}" has ${length ?? "no"} bytes, expected ${expected} for ${steps} steps of ${shares} shares`,
+      );
+  });
+  const hashes = [...inputs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, bytes]) => toHex(sha256(bytes)));
+  const roots = [part.model.programRoot, join.model.programRoot];
+  return { ...given, id: keccak256(concatHex([...roots, stringToHex(`${shares} ${steps}`), ...hashes])) };
+}
+
+/** How a training is dispatched: as a batch is, except that each step's jobs have terms of their own. */
+export type ShareOptions = Omit<DispatchOptions, "batch" | "store" | "terms" | "openJobs"> & {
+  /** Terms for the jobs of a program; the budget is for all steps together. */
+  termsOf: (program: KnownProgram) => DispatchTerms;
+  /** Called after each step, also after those that an earlier process finished. */
+  onTrained?: (step: TrainedStep) => void;
+};
+
+/**
+ * Trains over shares: for each step posts the shares as jobs, gathers their sums, posts the joining job, and goes on
+ * with its state. Goes on where an earlier process ended, also in the middle of a step.
+ * @returns the state after the last step, by the names of carried inputs
+ * @throws DispatchInputError, and as `dispatch` does
+ */
+export async function trainShares(
+  training: ShareTraining,
+  store: TrainingStore,
+  options: ShareOptions,
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const finished = store.steps();
+  for (const step of finished) options.onTrained?.(step);
+  for (let step = finished.length; step < training.steps; step++) {
+    const spent = store.steps().reduce((sum, { fee }) => sum + fee, 0n);
+    const trained = await trainStep({ training, store, options, spent }, step);
+    // A kill in between leaves files that nothing reads.
+    for (const kind of ["parts", "join"]) removeState(`${store.path}.${step}.${kind}`);
+    options.onTrained?.(trained);
+  }
+  return store.state();
+}
+
+type Step = { training: ShareTraining; store: TrainingStore; options: ShareOptions; spent: bigint };
+
+async function trainStep({ training, store, options, spent }: Step, step: number): Promise<TrainedStep> {
+  const { part, join, shares, steps, inputs } = training;
+  const state = store.state();
+  const given = (name: string): Uint8Array => state.get(name) ?? inputs.get(name) ?? new Uint8Array(0);
+  const ofParts = part.model.inputs.map(({ name }, k) => {
+    const all = given(name);
+    const size = part.model.program.inputs[k]!.source?.kind === "each" ? all.length / steps : all.length;
+    return size === all.length ? all : all.subarray(step * size, (step + 1) * size);
+  });
+  const name = `${training.id} ${step}`;
+  const parts = cutBatch({ program: part, inputs: ofParts, items: shares, partItems: 1, name });
+  const made = await dispatched(parts, `${store.path}.${step}.parts`, options, spent);
+  const ofJoin = join.model.inputs.map((input) => made.outputs.get(input.name) ?? given(input.name));
+  const joining = cutBatch({ program: join, inputs: ofJoin, items: 1, partItems: 1, firstItem: step, name });
+  const joined = await dispatched(joining, `${store.path}.${step}.join`, options, spent + made.fee);
+  const next = new Map(
+    join.model.inputs.flatMap((input) => {
+      const bytes = joined.outputs.get(TRAINING.next(input.name));
+      return bytes === undefined ? [] : [[input.name, bytes] as const];
+    }),
+  );
+  const trained = {
+    step,
+    loss: new Float32Array(Uint8Array.from(joined.outputs.get(TRAINING.loss)!).buffer)[0]!,
+    ...{ fee: made.fee + joined.fee, gas: made.gas + joined.gas, jobs: made.jobs + joined.jobs },
+    bytes: [...made.outputs.values()].reduce((sum, { length }) => sum + length, 0),
+  };
+  store.finish(trained, next);
+  return trained;
+}
+
+/** What came of the jobs of a program: each output, of all items one after the other, by its name. */
+type Dispatched = { outputs: ReadonlyMap<string, Uint8Array>; fee: bigint; gas: number; jobs: number };
+
+async function dispatched(batch: Batch, path: string, options: ShareOptions, spent: bigint): Promise<Dispatched> {
+  const { session, termsOf } = options;
+  const { chainId, market } = session.deployment;
+  const store = await DispatchStore.open(path, { batch: batch.id, chainId, market, requester: session.sender.address });
+  try {
+    const terms = termsOf(batch.program);
+    const left = { ...terms, budget: terms.budget - spent };
+    await dispatch({ ...options, batch, store, terms: left, openJobs: batch.parts.length });
+    options.signal?.throwIfAborted();
+    const { fee, gas, parts } = costsOf(batch, store);
+    const claims = new Map(store.done().map(({ part, claim }) => [part, claim]));
+    const outputs = batch.program.model.outputs.map(({ name }, output): [string, Uint8Array] => [
+      name,
+      concatenated(batch.parts.map(({ number }) => store.output(number, claims.get(number)!, 0, output)!)),
+    ]);
+    return { outputs: new Map(outputs), fee, gas, jobs: parts.reduce((sum, { attempts }) => sum + attempts, 0) };
+  } finally {
+    store.close();
+  }
+}
+
+function removeState(path: string): void {
+  for (const ending of ["", "-wal", "-shm"]) rmSync(path + ending, { force: true });
+}

@@ -1,0 +1,96 @@
+import { getAddress, type Address, type Hex } from "viem";
+import { Database } from "../../base/database/database.ts";
+import { DispatchStateError } from "./errors.ts";
+
+/** "reft" in ASCII. */
+const APPLICATION_ID = 0x72656674;
+
+const SCHEMA = `
+  create table run (id text not null, chain integer not null, market text not null, requester text not null);
+  create table steps (
+    step integer primary key, loss real not null, fee text not null, gas integer not null, jobs integer not null,
+    bytes integer not null
+  );
+  create table state (name text primary key, data blob not null);
+`;
+
+/** Whose training it is: the run, the chain, the market and the requester. */
+type TrainingOwner = { run: Hex; chainId: number; market: Address; requester: Address };
+
+/** A finished step of a training over many workers. */
+export type TrainedStep = {
+  /** From 0. */
+  step: number;
+  loss: number;
+  /** In the smallest unit of the stake asset, minus what came back. */
+  fee: bigint;
+  /** Of the dispatcher's own transactions. */
+  gas: number;
+  jobs: number;
+  /** Of the sums that the shares gave. */
+  bytes: number;
+};
+
+/** How far a training over many workers is, on disk: finished steps and the latest state. */
+export class TrainingStore {
+  readonly #database: Database;
+
+  private constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * Opens a training's state, or begins it.
+   * @throws DispatchStateError, DatabaseFileError, DatabaseInUseError, DatabaseAccessError
+   */
+  static async open(path: string, { run, chainId, market, requester }: TrainingOwner): Promise<TrainingStore> {
+    const content = { applicationId: APPLICATION_ID, what: "the state of a training", schema: SCHEMA, version: 1 };
+    const database = await Database.open(path, content);
+    const has = database.first("select * from run");
+    if (has === undefined) database.run("insert into run values (?, ?, ?, ?)", run, chainId, market, requester);
+    const isOwn =
+      has === undefined ||
+      (has.id === run &&
+        has.chain === chainId &&
+        getAddress(has.market as string) === getAddress(market) &&
+        getAddress(has.requester as string) === getAddress(requester));
+    if (isOwn) return new TrainingStore(database);
+    database.close();
+    throw new DispatchStateError(
+      `${path} is of another training (model, inputs, shares, chain, market or account): give the same as then, or ` +
+        "another state file",
+    );
+  }
+
+  /** The path of the file. */
+  get path(): string {
+    return this.#database.path;
+  }
+
+  /** The finished steps, in order. */
+  steps(): TrainedStep[] {
+    return this.#database.all("select * from steps order by step").map((row) => ({
+      ...{ step: Number(row.step), loss: Number(row.loss), fee: BigInt(row.fee as string) },
+      ...{ gas: Number(row.gas), jobs: Number(row.jobs), bytes: Number(row.bytes) },
+    }));
+  }
+
+  /** The state after the last finished step, by the names of carried inputs; empty before the first one. */
+  state(): Map<string, Uint8Array> {
+    const rows = this.#database.all("select name, data from state");
+    return new Map(rows.map(({ name, data }) => [name as string, data as Uint8Array]));
+  }
+
+  /** Notes a finished step with the state after it. */
+  finish({ step, loss, fee, gas, jobs, bytes }: TrainedStep, state: ReadonlyMap<string, Uint8Array>): void {
+    this.#database.transaction(() => {
+      const sql = "insert into steps values (?, ?, ?, ?, ?, ?)";
+      this.#database.run(sql, step, loss, String(fee), gas, jobs, bytes);
+      for (const [name, data] of state) this.#database.run("insert or replace into state values (?, ?)", name, data);
+    });
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
