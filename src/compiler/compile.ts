@@ -241,7 +241,7 @@ export function compileWithin(written: Model, options: CompileOptions, budget: B
   };
 }
 
-/** Makes the steps of a draft provable, and commits to them. @returns the program, and each step's new number */
+/** Makes a draft's steps provable, and commits to the program. @returns the program, and each step's new number */
 function finish(
   { steps: drafted, origins: own, inputs, outputs }: Draft,
   limit: ProofSize,

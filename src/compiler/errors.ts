@@ -85,7 +85,7 @@ export class DrawnInputError extends errorWithCode("COMPILE_DRAWN_INPUT") {}
 /** A model cannot be trained as asked: the loss, the output, the optimiser or weights that do not fit. */
 export class TrainingError extends errorWithCode("COMPILE_TRAINING") {}
 
-/** A training step cannot be cut into shares of its batch: the node that mixes examples, or what else does not fit. */
+/** A training step cannot be cut along the batch: a node mixes examples, or numbers do not fit. */
 export class SharesError extends errorWithCode("COMPILE_SHARES") {}
 
 /** The requested noise cannot be added: unknown input, input without floats, or a scale other than a number. */

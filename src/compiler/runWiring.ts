@@ -19,7 +19,7 @@ export type RunWiring = {
   carried?: Readonly<Record<string, string>> | undefined;
   /** Outputs that each item has. */
   eachOutputs?: readonly string[] | undefined;
-  /** The share of a training step that the program computes: see `cutBatch`. The inputs in `each` are cut. */
+  /** Cuts a training step: see `cutBatch`. Inputs in `each` are cut. */
   share?: Share | undefined;
   /** Outputs that only the last item has. By default all that are neither carried nor each item's. */
   lastOutputs?: readonly string[] | undefined;

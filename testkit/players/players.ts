@@ -114,7 +114,14 @@ export class Players {
     const session = await this.chain.sessionOf(key);
     const policy = { minFee: 1n, marginSeconds: 10 };
     return start<WorkerEvent>(session, (all) =>
-      runWorker({ ...all, programs: ProgramLibrary.of([program].flat()), execute, policy, selfAuditSamples: 0, ...options }),
+      runWorker({
+        ...all,
+        programs: ProgramLibrary.of([program].flat()),
+        execute,
+        policy,
+        selfAuditSamples: 0,
+        ...options,
+      }),
     );
   }
 

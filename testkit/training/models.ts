@@ -129,7 +129,7 @@ export function characterWriter(shape: CharactersShape): Uint8Array {
 }
 
 /** A transformer's sizes; `heads` divides `width`. */
-export type TransformerShape = {
+type TransformerShape = {
   tokens: number;
   characters: number;
   width: number;

@@ -5,7 +5,7 @@ import { TRAINING, wrapTraining } from "../../src/compiler/wraps/wrapTraining.ts
 import type { Model, TensorData } from "../../src/model/onnx/model.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 
-/** Executes a program. @returns the tensors of all steps */
+/** Executes a program. @returns every step's tensor */
 export type ExecuteProgram = (
   compiled: CompiledModel,
   inputs: readonly Uint8Array[],
@@ -14,7 +14,7 @@ export type ExecuteProgram = (
 /** Tensors by the names of inputs or outputs. */
 type Named = ReadonlyMap<string, Uint8Array>;
 
-/** Trains a model over shares of each batch, in one process. */
+/** Trains a model over shares, in one process. */
 export class SharedTraining {
   readonly #model: Model;
   readonly #spec: TrainSpec;
@@ -56,8 +56,8 @@ export class SharedTraining {
 
   /**
    * One step over shares of the batch.
-   * @param examples of each share; in all those of the batch
-   * @param rowInputs The inputs with the examples as first dimension.
+   * @param examples For each share; together the whole batch.
+   * @param rowInputs Inputs with examples as first dimension.
    */
   async cut(
     given: Named,

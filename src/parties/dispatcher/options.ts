@@ -43,9 +43,9 @@ export type DispatchOptions = {
   /** Between two looks at the chain. */
   intervalMs: number;
   /**
-   * Puts the inputs of a job, one file, where workers and watchers can fetch them, and returns the places
-   * (docs/large-data.md). Without it, inputs go on chain.
-   * @param name A name for the file: another one for each job.
+   * Puts a job's inputs, packed in one file, where workers and watchers can fetch the file, and returns the places
+   * (docs/large-data.md). By default inputs go on chain.
+   * @param name A name for the file, different for each job.
    */
   place?: (inputs: Uint8Array, name: string) => Promise<readonly string[]>;
   signal?: AbortSignal;

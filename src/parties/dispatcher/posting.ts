@@ -84,7 +84,7 @@ export class Posting implements Duty {
     }
   }
 
-  /** The attempt with the places of the part's inputs, if inputs stay off the chain. */
+  /** Adds places to an attempt if inputs stay off the chain. */
   async #placed({ inputs, items }: BatchPart, attempt: Attempt): Promise<Attempt> {
     const { batch, place } = this.#options;
     if (place === undefined) return attempt;

@@ -15,17 +15,17 @@ import type { TrainedStep, TrainingStore } from "./trainingStore.ts";
 
 /** A training whose steps are computed by many workers. */
 export type ShareTraining = {
-  /** The id of the run: every dispatcher derives the same one. */
+  /** The run's id: every dispatcher derives the same id. */
   id: Hex;
-  /** The program of a share of a batch, and the program that joins the shares. */
+  /** A share's program, and the joining program. */
   part: KnownProgram;
   join: KnownProgram;
-  /** Shares of a batch: jobs of a step, besides the joining one. */
+  /** Shares per batch: a step's jobs, besides the joining job. */
   shares: number;
   steps: number;
   /**
-   * Tensors by the names of inputs: those with examples hold the batches of all steps, one after the other; the
-   * weights and the optimiser's state are the first ones.
+   * Tensors by input names. Inputs with examples hold all steps' batches, one after the other; the weights and the
+   * optimiser's state are the initial values.
    */
   inputs: ReadonlyMap<string, Uint8Array>;
 };
@@ -55,11 +55,11 @@ export function shareTraining(given: Omit<ShareTraining, "id">): ShareTraining {
   return { ...given, id: keccak256(concatHex([...roots, stringToHex(`${shares} ${steps}`), ...hashes])) };
 }
 
-/** How a training is dispatched: as a batch is, except that each step's jobs have terms of their own. */
+/** How a training is dispatched: like a batch, but each program's jobs have separate terms. */
 export type ShareOptions = Omit<DispatchOptions, "batch" | "store" | "terms" | "openJobs"> & {
-  /** Terms for the jobs of a program; the budget is for all steps together. */
+  /** Terms for a program's jobs; the budget covers all steps together. */
   termsOf: (program: KnownProgram) => DispatchTerms;
-  /** Called after each step, also after those that an earlier process finished. */
+  /** Called after each step, and first for all steps finished by earlier processes. */
   onTrained?: (step: TrainedStep) => void;
 };
 
@@ -79,7 +79,7 @@ export async function trainShares(
   for (let step = finished.length; step < training.steps; step++) {
     const spent = store.steps().reduce((sum, { fee }) => sum + fee, 0n);
     const trained = await trainStep({ training, store, options, spent }, step);
-    // A kill in between leaves files that nothing reads.
+    // A kill in between leaves unread files.
     for (const kind of ["parts", "join"]) removeState(`${store.path}.${step}.${kind}`);
     options.onTrained?.(trained);
   }
@@ -119,7 +119,7 @@ async function trainStep({ training, store, options, spent }: Step, step: number
   return trained;
 }
 
-/** What came of the jobs of a program: each output, of all items one after the other, by its name. */
+/** Results from a program's jobs: outputs by name, all items one after the other. */
 type Dispatched = { outputs: ReadonlyMap<string, Uint8Array>; fee: bigint; gas: number; jobs: number };
 
 async function dispatched(batch: Batch, path: string, options: ShareOptions, spent: bigint): Promise<Dispatched> {

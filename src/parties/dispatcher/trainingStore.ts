@@ -22,12 +22,12 @@ export type TrainedStep = {
   /** From 0. */
   step: number;
   loss: number;
-  /** In the smallest unit of the stake asset, minus what came back. */
+  /** In the stake asset's smallest unit, refunds subtracted. */
   fee: bigint;
-  /** Of the dispatcher's own transactions. */
+  /** Spent by the dispatcher's own transactions. */
   gas: number;
   jobs: number;
-  /** Of the sums that the shares gave. */
+  /** All shares' sums together. */
   bytes: number;
 };
 

@@ -24,7 +24,7 @@ import { startServer } from "../../../testkit/dispatch/servers.ts";
 import { TRAINABLE, trainableModel, trainingBatch } from "../../../testkit/models/trainable.ts";
 import { reference } from "../../../testkit/players/players.ts";
 import { usePlayers } from "../../../testkit/players/usePlayers.ts";
-import { SharedTraining, type ExecuteProgram } from "../../../testkit/training/shares.ts";
+import { SharedTraining } from "../../../testkit/training/shares.ts";
 
 const [SHARES, STEPS] = [4, 3];
 const FEE = parseEther("0.02");
@@ -48,7 +48,7 @@ async function alone() {
   for (const [step, { x, labels }] of batches.entries()) {
     const given = new Map([...state, ["x", floatTensor(x).bytes], ["labels", int64Tensor(labels).bytes]]);
     given.set(TRAINING.rates, floatTensor([0.25]).bytes).set(TRAINING.index, int64Tensor([step]).bytes);
-    const made = await shared.whole(given, executeReference as ExecuteProgram);
+    const made = await shared.whole(given, executeReference);
     losses.push(new Float32Array(made.get(TRAINING.loss)!.buffer)[0]!);
     state = new Map([...state.keys()].map((name) => [name, made.get(TRAINING.next(name))!]));
   }

@@ -105,7 +105,7 @@ const exactSum: Form = (step, cut) => {
   return [first, join(step, Reduce.total, step.reduceType!, parts, count)];
 };
 
-/** Returns the step that gives the words of a float sum in place of the sum, without the epilogue. */
+/** Returns a step giving a float sum's words instead of the sum, without the epilogue. */
 export function partialSumStep(step: Step): Step {
   const whole = { digit: 0, blocks: 1, length: step.redDigits[0]!, front: false };
   const reduce = isDot(step.reduce) ? Reduce.partialDot : Reduce.partialSum;

@@ -12,7 +12,7 @@ export type Share = ({ part: number } | { join: number }) & {
   rounded?: boolean | undefined;
 };
 
-/** The name of the k-th sum over the batch: an output of each share, and an input of the program that joins them. */
+/** The k-th sum's name: every share's program has an output under the name, the joining program an input. */
 const sumName = (k: number): string => `sum_${k}`;
 
 /**
@@ -100,7 +100,7 @@ class Steps {
     this.origins.push(this.#draft.origins[s]!);
   }
 
-  /** The number of what stands in the place of step `s`. */
+  /** The new number for step `s`. */
   numberOf(s: number): number {
     return this.#numbers.get(s)!;
   }
@@ -119,8 +119,9 @@ function partDraft(draft: Draft, traced: readonly Traced[], sums: ReadonlyMap<nu
     const sum = sums.get(s)?.share;
     if (sum !== undefined || each.reach.kind !== "all") all.add(s, sum ?? fewerExamples(each, of.batch, of.examples));
   });
-  const inputs = draft.inputs.map(({ carried: _, ...input }) => ({
+  const inputs = draft.inputs.map((input) => ({
     ...input,
+    carried: undefined,
     source: input.source === "carried" ? ("shared" as const) : input.source,
     shape: of.rowInputs.includes(input.name) ? [of.examples, ...input.shape.slice(1)] : input.shape,
   }));

@@ -2,7 +2,7 @@ import type { CompiledModel, TensorInfo } from "../../../program/compiled.ts";
 import type { InputSource, Step, TensorRef } from "../../../program/types.ts";
 import { keepLiveSteps } from "../liveSteps.ts";
 
-/** An input of a draft; `carried` is the step that a carried input is taken from. */
+/** A draft's input; `carried` is the source step if the input is carried. */
 type DraftInput = TensorInfo & { source: InputSource["kind"]; carried?: number | undefined };
 
 /** A program before its steps are made provable. */
@@ -21,7 +21,7 @@ export const keptSteps = ({ inputs, outputs }: Draft): number[] => [
   ...inputs.flatMap(({ carried }) => (carried === undefined ? [] : [carried])),
 ];
 
-/** Leaves out the steps that no output needs. @returns the draft, and each old step's new number if it has one */
+/** Leaves out the steps that no output needs. @returns the draft, and the remaining steps' new numbers */
 export function liveSteps(draft: Draft): { draft: Draft; renumber: readonly (number | undefined)[] } {
   const { steps, renumber } = keepLiveSteps(draft.steps, keptSteps(draft));
   const origins = draft.origins.filter((_, s) => renumber[s] !== undefined);
@@ -32,7 +32,7 @@ export function liveSteps(draft: Draft): { draft: Draft; renumber: readonly (num
   return { draft: { steps, origins, inputs, outputs }, renumber };
 }
 
-/** Leaves out the steps that no output needs, and the inputs that no step then reads. */
+/** Leaves out unneeded steps, then unread inputs. */
 export function withoutUnused(whole: Draft): Draft {
   const { draft } = liveSteps(whole);
   const refs = draft.steps.flatMap(({ inputs }) => inputs);

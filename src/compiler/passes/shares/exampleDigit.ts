@@ -15,7 +15,7 @@ const isOuter = ({ stride, extent }: Axis, { batch, inner }: Rows): boolean =>
   extent > 1 && stride % (batch * inner) === 0;
 
 /**
- * Returns the digit with which a view counts the examples of a tensor.
+ * Returns the digit counting a tensor's examples in a view.
  * @param radices of all digits of the view's step
  * @returns undefined if no single digit counts all examples from first to last: the view mixes or picks examples
  */
@@ -40,7 +40,7 @@ export function exampleDigit({ axes }: View, rows: Rows, radices: readonly numbe
   return low >= 0 && high < inner ? found : undefined;
 }
 
-/** The digit with which an axis counts examples, and the places within an example that its other digits reach. */
+/** The example-counting digit on an axis, and the range within an example reached by the axis' other digits. */
 function countedBy(
   axis: Axis,
   { batch, inner }: Rows,

@@ -5,22 +5,19 @@ import { Reduce, type Step, type TensorRef, type View } from "../../../program/t
 import { partialSumStep } from "../provable/splits.ts";
 import { readsOf } from "../provable/parts.ts";
 
-/** A sum over a batch, as steps of two programs. */
+/** A sum over a batch, cut into steps for two programs. */
 export type SumSteps = {
   /** The sum over some of the examples. */
   share: Step;
-  /** The step that adds the sums of all shares; `input` is the number of the input with these sums. */
+  /** Adds the sums from all shares; `input` is the number of the joining program's input. */
   join: (shares: number, input: number) => Step;
 };
-
-/** Whether a step's reduction is a sum. */
-export const isSum = ({ reduce }: Step): boolean => reduce === Reduce.sum || reduce === Reduce.dot;
 
 /**
  * Cuts a sum over a batch.
  * @param step The sum over the examples of a share.
- * @param rounded Whether a share rounds its sum: a share of the exact form gives the words of the exact sum. Integers
- *   have one form.
+ * @param rounded Whether a share rounds its sum. Otherwise the share gives the exact sum's words. Integers have one
+ *   form.
  */
 export function cutSum(step: Step, rounded: boolean): SumSteps {
   const type = step.reduceType!;

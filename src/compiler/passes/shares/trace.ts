@@ -6,16 +6,16 @@ import type { Draft } from "./draft.ts";
 import { exampleDigit, type ExampleDigit, type Rows } from "./exampleDigit.ts";
 
 /** The examples that a tensor depends on: on none, a row for each example, or all examples through sums. */
-export type Reach = { kind: "none" | "all" } | ({ kind: "rows" } & Rows);
+type Reach = { kind: "none" | "all" } | ({ kind: "rows" } & Rows);
 
 /**
- * A step with the reach of its inputs and of its tensor. `counts` is the digit that counts examples: an out digit if
- * the tensor has rows, a reduction digit of a sum over the batch.
+ * A step, the reach of each input, and the tensor's own reach. `counts` is the example-counting digit: an out digit if
+ * the tensor has rows, a reduction digit in a sum over the batch.
  */
 export type Traced = { step: Step; inputs: readonly Reach[]; reach: Reach; counts?: ExampleDigit };
 
 /**
- * Follows the examples of a batch through the steps of a program.
+ * Follows a batch's examples through a program's steps.
  * @param rowInputs The inputs with the examples as first dimension.
  * @throws SharesError naming the first node that mixes examples otherwise than by a sum
  */

@@ -19,15 +19,15 @@ type SharesRow = {
   model: string;
   weights: number;
   form: "exact" | "rounded";
-  /** Bytes that a share gives, as they are and deflated; all sums that the joining job takes. */
+  /** Bytes from a share, plain and deflated; bytes into the joining job. */
   share: number;
   deflated: number;
   joined: number;
-  /** Milliseconds: of one worker's step, of all shares together, of the joining program. */
+  /** Milliseconds: the uncut step, all shares together, the joining program. */
   whole: number;
   shares: number;
   join: number;
-  /** Whether the next state has the bits of one worker's. */
+  /** Whether the next state equals the uncut step's, bit by bit. */
   isSame: boolean;
 };
 
