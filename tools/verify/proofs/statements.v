@@ -368,6 +368,50 @@ Theorem max_correct32 : forall a b, word32 a -> word32 b -> max32 a b = match co
 Theorem neg_correct32 : forall a, word32 a -> if nan32 a then neg32 a = NAN32 else if finite32 a then rounds_to32 (- real32 a) (neg32 a) else neg32 a = infinity32 (negb (negative32 a)).
 Theorem abs_correct32 : forall a, word32 a -> if nan32 a then abs32 a = NAN32 else if finite32 a then rounds_to32 (Rabs (real32 a)) (abs32 a) else abs32 a = INFINITY32.
 
+(* Signed.v *)
+Require Import ZArith Lia Bool.
+Require Import Evm.
+Open Scope Z_scope.
+Definition lt (a b : Z) := b2z (a <? b).
+Definition slt (a b : Z) := b2z (int a <? int b).
+Definition sgt (a b : Z) := b2z (int b <? int a).
+Definition word (a : Z) := 0 <= a < W.
+Definition int256 (z : Z) := - 2 ^ 255 <= z < 2 ^ 255.
+
+(* Bridge.v *)
+Require Import ZArith Lia Bool List.
+Require Import Evm Rounding Format RoundTo Arithmetic Sum Products Mul Float32 Signed Ir.
+Open Scope Z_scope.
+Ltac branch := rewrite ?iszero_b2z, ?if_b2z, ?b2z_zero, ?negb_involutive.
+Theorem leadingZeros_ir : forall a, Float32_leadingZeros a = clz a.
+Theorem roundBits_ir : forall m drop sticky, Float32_roundBits m drop (b2z sticky) = roundBits m drop sticky.
+Theorem isNaN_ir : forall a, Float32_isNaN a = b2z (isNaN32 a).
+Theorem isInfinite_ir : forall a, Float32_isInfinite a = b2z (isInfinite32 a).
+Theorem isZero_ir : forall a, Float32_isZero a = b2z (isZero32 a).
+Theorem isNegative_ir : forall a, Float32_isNegative a = b2z (isNegative32 a).
+Theorem areFinite_ir : forall a b, Float32_areFinite a b = b2z (areFinite a b).
+Theorem areNumbers_ir : forall a b, Float32_areNumbers a b = b2z (areNumbers a b).
+Theorem canonical_ir : forall a, Float32_canonical a = canonical32 a.
+Theorem neg_ir : forall a, Float32_neg a = neg32 a.
+Theorem abs_ir : forall a, Float32_abs a = abs32 a.
+Theorem decode_ir : forall a, Float32_decode a = (Z.land (shr 31 a) 1, fst (Mul.decode a), uint (snd (Mul.decode a))).
+Theorem applySign_ir : forall a m, Float32_applySign a m = uint (applySign a m).
+Theorem order_ir : forall a, Float32_order a = uint (order32 a).
+Theorem decodeSigned_ir : forall a, Float32_decodeSigned a = (uint (fst (decodeSigned32 a)), uint (snd (decodeSigned32 a))).
+Theorem roundToFloat32_ir : forall negative m e sticky, Float32_roundToFloat32 (b2z negative) m (uint e) (b2z sticky) = roundToFloat32 negative m e sticky.
+Theorem roundSigned_ir : forall m e, int256 m -> Float32_roundSigned (uint m) (uint e) = roundSigned32 m e.
+Theorem addSpecial_ir : forall a b, Float32_addSpecial a b = addSpecial a b.
+Theorem add_ir : forall a b, Float32_add a b = add32 a b.
+Theorem sub_ir : forall a b, Float32_sub a b = sub32 a b.
+Theorem mul_ir : forall a b, Float32_mul a b = mul32 a b.
+Ltac orders := helpers; rewrite areNumbers_ir, !order_ir, ?slt_uint, ?sgt_uint, ?int_uint, ?eq_uints, ?(int_small (order32 _)) by apply order_int; branch.
+Theorem min_ir : forall a b, Float32_min a b = min32 a b.
+Theorem max_ir : forall a b, Float32_max a b = max32 a b.
+Theorem eq_ir : forall a b, Float32_eq a b = eq32 a b.
+Theorem lt_ir : forall a b, Float32_lt a b = lt32 a b.
+Theorem le_ir : forall a b, Float32_le a b = le32 a b.
+Definition float32_ir := (leadingZeros_ir, roundBits_ir, isNaN_ir, isInfinite_ir, isZero_ir, isNegative_ir, areFinite_ir, areNumbers_ir, canonical_ir, neg_ir, abs_ir, decode_ir, applySign_ir, order_ir, decodeSigned_ir, roundToFloat32_ir, roundSigned_ir, addSpecial_ir, add_ir, sub_ir, mul_ir, min_ir, max_ir, eq_ir, lt_ir, le_ir).
+
 (* Merkle.v *)
 Require Import ZArith Lia Bool List.
 Require Import Evm.

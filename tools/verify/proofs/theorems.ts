@@ -95,6 +95,13 @@ export const THEOREMS: readonly Theorem[] = [
     says: `\`Float32.${name}\` satisfies the same as \`Float.${name}\``,
   })),
   {
+    name: "float32_ir",
+    file: "Bridge",
+    says:
+      "each function of `Float32.sol` of the first class below, in the compiler's intermediate code, is its model " +
+      "on all words",
+  },
+  {
     name: "leafUnder_fixes",
     file: "Merkle",
     says:
@@ -116,8 +123,11 @@ export const THEOREMS: readonly Theorem[] = [
 /** The files of `proofs`, in an order for compiling: imports come first. */
 export const FILES = [
   ...["Evm", "Rounding", "Format", "RoundTo", "Decode", "Arithmetic", "Convert", "Sum", "Products", "Dot", "Mul"],
-  ...["Float32", "Merkle"],
+  ...["Float32", "Signed", "Bridge", "Merkle"],
 ];
+
+/** The file that the check makes from the compiler's intermediate code, for `Bridge`. */
+export const IR = "Ir";
 
 /** The axioms that a proof may use: those of Coq's real numbers, and classical logic. */
 export const AXIOMS: ReadonlySet<string> = new Set([
@@ -221,15 +231,51 @@ export const MODELLED: Readonly<Record<string, Readonly<Record<string, string>>>
   },
 };
 
+/** The modelled functions that are translated from the compiler's intermediate code and proven to be their models. */
+export const FROM_IR: Readonly<Record<string, readonly string[]>> = {
+  Float32: [
+    "roundToFloat32",
+    "roundBits",
+    "leadingZeros",
+    "isNaN",
+    "decode",
+    "mul",
+    "areFinite",
+    "isNegative",
+    "isZero",
+    "canonical",
+    "isInfinite",
+    "add",
+    "addSpecial",
+    "sub",
+    "neg",
+    "abs",
+    "min",
+    "max",
+    "eq",
+    "lt",
+    "le",
+    "areNumbers",
+    "decodeSigned",
+    "roundSigned",
+    "order",
+    "applySign",
+  ],
+};
+
 /** The README's sentence. */
 export const SENTENCE =
   "That a float sum, product, quotient or conversion, and an unsplit sum of products of float32, is the real one, " +
   "rounded once, is proven on a model of the contracts. That the verifier equals the definition is tested, not proven.";
 
+/** The file of a modelled library. */
+export const sourceOf = (library: string): string =>
+  `contracts/${library === "PositionalMerkle" ? "merkle" : "verifier"}/${library}.sol`;
+
 /** The functions whose text has changed since a model was written. Empty if all are. */
 export function changedFunctions(read = (path: string): string => readFileSync(path, "utf8")): string[] {
   return Object.entries(MODELLED).flatMap(([library, functions]) => {
-    const source = read(`contracts/${library === "PositionalMerkle" ? "merkle" : "verifier"}/${library}.sol`);
+    const source = read(sourceOf(library));
     return Object.entries(functions).flatMap(([name, hash]) => {
       const found = hashOf(source, name);
       return found === hash ? [] : [`${library}.${name} is ${found}, but ${hash} was modelled`];
@@ -239,11 +285,17 @@ export function changedFunctions(read = (path: string): string => readFileSync(p
 
 /** The hash of a function's or struct's text, or of all constants of a library, without comments and spaces. */
 function hashOf(source: string, name: string): string {
-  const pattern =
-    name === "constants"
-      ? /^ .* constant .*$/gm
-      : new RegExp(`\\n    (function ${name}\\(|struct ${name} )[^]*?\\n    \\}\\n`, "g");
-  const text = (source.match(pattern) ?? []).join("");
+  const text = (source.match(name === "constants" ? /^ .* constant .*$/gm : definitionOf(name)) ?? []).join("");
   const bare = text.replace(/\/\/.*|\/\*[\s\S]*?\*\//g, "").replace(/\s+/g, "");
   return createHash("sha256").update(bare).digest("hex").slice(0, 16);
 }
+
+const definitionOf = (name: string): RegExp =>
+  new RegExp(`\\n    (function ${name}\\(|struct ${name} )[^]*?\\n    \\}\\n`, "g");
+
+/** The first and the last line of each function or struct of a name. */
+export const linesOf = (source: string, name: string): (readonly [number, number])[] =>
+  [...source.matchAll(definitionOf(name))].map(({ 0: text, index }) => {
+    const before = source.slice(0, index).split("\n").length;
+    return [before + 1, before + text.split("\n").length - 2];
+  });
