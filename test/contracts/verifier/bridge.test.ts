@@ -29,9 +29,9 @@ describe("the translator of intermediate code", function () {
     expect(refused).to.deep.equal({});
     expect(defined).to.deep.equal(["half$of", "Library_double"]);
     expect(text.replace(/\s+/g, " ")).to.include(
-      "Definition half_of (value : Z) : Z := let half := 0 in let half := (shr 1 value) in half. " +
+      "Definition half'of (value : Z) : Z := let half := 0 in let half := (shr 1 value) in half. " +
         "Definition Library_double (a : Z) : Z := let c := 0 in " +
-        "if (eq a 16) =? 0 then let c := (add a a) in c else let c := (half_of a) in c.",
+        "if (eq a 16) =? 0 then let c := (add a a) in c else let c := (half'of a) in c.",
     );
   });
 
@@ -52,11 +52,11 @@ describe("the translator of intermediate code", function () {
     ["c := mload(a)", "the built-in function mload"],
     ["mstore(a, b) c := a", "a call of mstore without a result"],
     ["if a { revert(0, 0) }", "a call of revert without a result"],
-    ["c := staticcall(gas(), 2, a, 64, 0, 32)", "the built-in function gas"],
+    ["c := staticcall(gas(), 2, a, 64, 0, 32)", "the built-in function staticcall"],
     ['c := linkersymbol("a")', 'the text "a"'],
     ["c := sdiv(a, b)", "the built-in function sdiv"],
     ["c := fun_missing_3(a)", "the built-in function fun_missing_3"],
-    ["c = a", "a where := stands"],
+    ["c = a", "= where := stands"],
   ];
   for (const [body, reason] of refused) {
     it(`${body}_isRefused`, () => {

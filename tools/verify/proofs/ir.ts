@@ -65,8 +65,9 @@ function collectNames(tree: unknown, library: string, names: Map<string, string>
 export function translate(wanted: readonly string[], { code, names } = compiledIr()): Translation {
   const texts = new Map<string, string>();
   const nameOf = (name: string): string => {
-    const found = /^(?:fun|constant)_.*?_(\d+)(?:_wrapping)?$/.exec(name);
-    return found === null ? name : (names.get(found[1]!) ?? name);
+    const found = /^(?:fun|constant)_.*?_(\d+)(_wrapping)?$/.exec(name);
+    const known = found === null ? undefined : names.get(found[1]!);
+    return known === undefined ? name : `${known}${found![2] ?? ""}`;
   };
   // A second contract repeats the functions of the first.
   for (const part of code.split(/^ *function (?=[\w$.]+\()/m).slice(1)) texts.set(nameOf(part.split("(")[0]!), part);
@@ -83,7 +84,7 @@ export function translate(wanted: readonly string[], { code, names } = compiledI
         const known = BUILT_IN[callee];
         if (known !== undefined) return known;
         define(nameOf(callee));
-        return nameOf(callee);
+        return asName(nameOf(callee));
       });
       done.set(name, definition);
     } catch (error) {
@@ -93,13 +94,12 @@ export function translate(wanted: readonly string[], { code, names } = compiledI
     }
   }
 
-  for (const name of wanted) {
+  for (const name of wanted)
     try {
       define(name);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
     }
-  }
   const defined = [...done.keys()];
   const head = ["Require Import ZArith Evm Signed.", "Open Scope Z_scope."];
   // The compiler's own functions and constants: a proof unfolds all of these.
@@ -108,7 +108,8 @@ export function translate(wanted: readonly string[], { code, names } = compiledI
   return { text: `${[...head, ...done.values(), tactic].join("\n")}\n`, defined, refused };
 }
 
-const asName = (name: string): string => name.replace(/[$.]/g, "_");
+/** Coq has no dollar and no dot in names. */
+const asName = (name: string): string => name.replaceAll("$", "'").replaceAll(".", "''");
 const tuple = (names: readonly string[]): string =>
   names.length === 1 ? asName(names[0]!) : `(${names.map(asName).join(", ")})`;
 

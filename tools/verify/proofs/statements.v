@@ -213,6 +213,17 @@ Theorem neg_correct : forall a, isWord a -> if isNaN a then negWord a = NAN else
 Theorem abs_correct : forall a, isWord a -> if isNaN a then absWord a = NAN else if isFinite a then rounds_to (Rabs (realOf a)) (absWord a) else absWord a = INFINITY.
 End Arithmetic.
 
+(* Types.v *)
+Require Import ZArith Reals Lia.
+Require Import Evm Format RoundTo Decode Arithmetic.
+Open Scope Z_scope.
+Notation of_type lemma mw ew := (lemma mw ew eq_refl eq_refl eq_refl ltac:(lia) ltac:(lia) 192 ltac:(lia) 108 ltac:(lia)).
+Notation arithmetic mw ew := (of_type add_correct mw ew, of_type sub_correct mw ew, of_type mul_correct mw ew, of_type div_correct mw ew, of_type lt_correct mw ew, of_type le_correct mw ew, of_type eq_correct mw ew, of_type min_correct mw ew, of_type max_correct mw ew, of_type neg_correct mw ew, of_type abs_correct mw ew, of_type canonical_correct mw ew).
+Definition arithmetic_float16 := arithmetic 10 5.
+Definition arithmetic_bfloat16 := arithmetic 7 8.
+Definition arithmetic_float32 := arithmetic 23 8.
+Definition arithmetic_float64 := arithmetic 52 11.
+
 (* Convert.v *)
 Require Import ZArith Reals Lia Lra Bool.
 From Flocq Require Import Core BinarySingleNaN Binary Bits.
@@ -306,6 +317,7 @@ Definition flagsOf (terms : list (Z * Z)) : Z := b2z (has Nan terms) + 2 * b2z (
 Definition SMALL := 2 ^ 255 - 2 ^ 200.
 Theorem roundSum_correct : forall acc n S, represents acc n S -> n <= 2 ^ 80 -> flags acc = 0 -> rounds_to32 (IZR S * bpow radix2 (-300)) (roundSum acc).
 Theorem dot_correct : forall terms, Forall is_word terms -> Z.of_nat (length terms) <= 2 ^ 80 -> if has Nan terms || (has (Infinite false) terms && has (Infinite true) terms) then dot terms = NAN32 else if has (Infinite false) terms then dot terms = INFINITY32 else if has (Infinite true) terms then dot terms = NEG_INFINITY32 else rounds_to32 (sumOf terms) (dot terms).
+Theorem dot_continued : forall first more, roundSum (fold_left addProduct more (addProducts first)) = dot (first ++ more).
 
 (* Mul.v *)
 Require Import ZArith Reals Lia Lra Bool List.
@@ -419,7 +431,6 @@ Import ListNotations.
 Open Scope Z_scope.
 Section Merkle.
 Variable hash : Z -> Z -> Z.
-Definition Collision := exists a b c d, (a, b) <> (c, d) /\ hash a b = hash c d.
 Fixpoint climb (node index : Z) (siblings : list Z) : Z := match siblings with | [] => node | sibling :: rest => climb (if Z.land index 1 =? 0 then hash node sibling else hash sibling node) (shr 1 index) rest end.
 Definition depth (width : Z) : option Z := if width =? 0 then None else Some (sub 256 (clz (sub width 1))).
 Definition rootFromPath (node index : Z) (siblings : list Z) : option Z := let levels := Z.of_nat (length siblings) in if (levels <? 256) && (shr levels index =? 0) then Some (climb node index siblings) else None.
@@ -427,7 +438,10 @@ Definition nodeUnder (ancestor levels node index : Z) (siblings : list Z) : opti
 Definition leafUnder (root width leaf index : Z) (siblings : list Z) : option bool := if index <? width then match depth width with Some levels => nodeUnder root levels leaf index siblings | None => None end else None.
 Fixpoint rootOf (levels : nat) (leafAt : Z -> Z) : Z := match levels with | O => leafAt 0 | S n => rootOf n (fun k => hash (leafAt (2 * k)) (leafAt (2 * k + 1))) end.
 Definition levelsFor (width : Z) : nat := Z.to_nat (Z.log2_up width).
-Theorem leafUnder_fixes : forall leafAt width leaf index siblings, 0 < width < W -> 0 <= index -> leafUnder (rootOf (levelsFor width) leafAt) width leaf index siblings = Some true -> index < width /\ length siblings = levelsFor width /\ (leaf = leafAt index \/ Collision).
+Fixpoint pairsOfPath (node index : Z) (siblings : list Z) : list (Z * Z) := match siblings with | [] => [] | sibling :: rest => let '(a, b) := if Z.even index then (node, sibling) else (sibling, node) in (a, b) :: pairsOfPath (hash a b) (index / 2) rest end.
+Fixpoint pairsAbove (levels : nat) (leafAt : Z -> Z) (index : Z) : list (Z * Z) := match levels with | O => [] | S n => let first := 2 * (index / 2) in (leafAt first, leafAt (first + 1)) :: pairsAbove n (fun k => hash (leafAt (2 * k)) (leafAt (2 * k + 1))) (index / 2) end.
+Definition Collision (some others : list (Z * Z)) : Prop := exists a b c d, In ((a, b), (c, d)) (combine some others) /\ (a, b) <> (c, d) /\ hash a b = hash c d.
+Theorem leafUnder_fixes : forall leafAt width leaf index siblings, 0 < width < W -> 0 <= index -> leafUnder (rootOf (levelsFor width) leafAt) width leaf index siblings = Some true -> index < width /\ length siblings = levelsFor width /\ (leaf = leafAt index \/ Collision (pairsOfPath leaf index siblings) (pairsAbove (levelsFor width) leafAt index)).
 Fixpoint pathOf (levels : nat) (leafAt : Z -> Z) (index : Z) : list Z := match levels with | O => [] | S n => leafAt (if Z.even index then index + 1 else index - 1) :: pathOf n (fun k => hash (leafAt (2 * k)) (leafAt (2 * k + 1))) (index / 2) end.
 Theorem leafUnder_accepts : forall leafAt width index, 0 < width <= 2 ^ 255 -> 0 <= index < width -> leafUnder (rootOf (levelsFor width) leafAt) width (leafAt index) index (pathOf (levelsFor width) leafAt index) = Some true.
 End Merkle.

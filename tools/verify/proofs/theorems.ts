@@ -20,6 +20,11 @@ export const THEOREMS: readonly Theorem[] = [
       "signs, else any infinity, else the real sum of the real products, rounded once",
   },
   {
+    name: "dot_continued",
+    file: "Dot",
+    says: "a sum that goes on from the sum of other products has the word of all products",
+  },
+  {
     name: "dot_flocq",
     file: "Mul",
     says: "without such products, the word is that of Flocq's `Binary.binary_normalize` for the exact sum",
@@ -78,6 +83,11 @@ export const THEOREMS: readonly Theorem[] = [
     file: "Arithmetic",
     says: "`Float.canonical` keeps the number of a word, with one NaN and one zero",
   },
+  ...["float16", "bfloat16", "float32", "float64"].map((type) => ({
+    name: `arithmetic_${type}`,
+    file: "Types",
+    says: `these of \`Arithmetic\` hold of ${type}, with the constants of \`Float.sol\``,
+  })),
   {
     name: "convert_correct",
     file: "Convert",
@@ -106,7 +116,8 @@ export const THEOREMS: readonly Theorem[] = [
     file: "Merkle",
     says:
       "an opening that `PositionalMerkle.leafUnder` accepts under the root of a list has an index below the width, " +
-      "and the list's leaf at this index, or two different pairs of nodes have the same hash",
+      "and the list's leaf at this index, or at one level the path's pair of nodes and the list's differ and have the " +
+      "same hash",
   },
   {
     name: "leafUnder_accepts",
@@ -122,7 +133,20 @@ export const THEOREMS: readonly Theorem[] = [
 
 /** The files of `proofs`, in an order for compiling: imports come first. */
 export const FILES = [
-  ...["Evm", "Rounding", "Format", "RoundTo", "Decode", "Arithmetic", "Convert", "Sum", "Products", "Dot", "Mul"],
+  ...[
+    "Evm",
+    "Rounding",
+    "Format",
+    "RoundTo",
+    "Decode",
+    "Arithmetic",
+    "Types",
+    "Convert",
+    "Sum",
+    "Products",
+    "Dot",
+    "Mul",
+  ],
   ...["Float32", "Signed", "Bridge", "Merkle"],
 ];
 

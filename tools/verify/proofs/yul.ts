@@ -22,7 +22,7 @@ export type YulFunction = {
   readonly body: readonly Statement[];
 };
 
-const TOKEN = /\/\/\/?[^\n]*|\/\*[^]*?\*\/|"(?:[^"\\]|\\.)*"|:=|->|[{}(),]|0x[0-9a-fA-F]+|\d+|[\w$.]+/g;
+const TOKEN = /\/\/\/?[^\n]*|\/\*[^]*?\*\/|"(?:[^"\\]|\\.)*"|:=|->|[{}(),]|0x[0-9a-fA-F]+|\d+|[\w$.]+|\S/g;
 const ZERO: Expression = { kind: "number", value: 0n };
 
 /**
