@@ -3,7 +3,7 @@
    the check from the contracts; a word there is an integer from 0 up to W - 1, a truth value 0 or 1, an int256 the word
    of the integer. *)
 Require Import ZArith Lia Bool List.
-Require Import Evm Rounding Format RoundTo Arithmetic Sum Products Mul Float32 Signed Ir.
+Require Import Evm Rounding Format RoundTo Arithmetic Sum Products Mul Float32 Integral Signed Ir.
 Open Scope Z_scope.
 
 Ltac branch := rewrite ?iszero_b2z, ?if_b2z, ?b2z_zero, ?negb_involutive.
@@ -147,8 +147,59 @@ Proof.
   destruct (areNumbers a b), (_ <? _); reflexivity.
 Qed.
 
+Theorem isIntegral_ir : forall a, Float32_isIntegral a = b2z (isIntegral a).
+Proof. intros. unfold Float32_isIntegral, isIntegral, lt. helpers. rewrite Z.leb_antisym. apply iszero_b2z. Qed.
+
+Theorem decodeFraction_ir : forall a,
+  Float32_decodeFraction a = (uint (fst (decodeFraction a)), snd (decodeFraction a)).
+Proof.
+  intros. unfold Float32_decodeFraction, decodeFraction. helpers. rewrite decodeSigned_ir.
+  destruct (decodeSigned32 a) as [m e]. cbn [fst snd]. rewrite sub_of_uint, Z.sub_0_l. reflexivity.
+Qed.
+
+Lemma odd_uint : forall z, Z.land (uint z) 1 = Z.land z 1.
+Proof.
+  intros. unfold uint, W. rewrite <- (land_ones_low z 256), <- Z.land_assoc by lia. reflexivity.
+Qed.
+
+Ltac integral a Ha := helpers; rewrite isIntegral_ir, canonical_ir, decodeFraction_ir; branch;
+  destruct (isIntegral a) eqn:I; [reflexivity|];
+  destruct (fraction_parts a Ha I) as (m & p & D & P & B); rewrite ?D; cbn [fst snd];
+  pose proof (below_small m p ltac:(lia) B); pose proof (below_small (- m) p ltac:(lia) ltac:(lia)).
+
+Theorem floor_ir : forall a, word32 a -> Float32_floor a = floor32 a.
+Proof.
+  intros a Ha. unfold Float32_floor, floor32. integral a Ha. rewrite sar_uint by (unfold int256; lia).
+  apply (roundSigned_ir _ 0). unfold sar, int256. lia.
+Qed.
+
+Theorem ceil_ir : forall a, word32 a -> Float32_ceil a = ceil32 a.
+Proof.
+  intros a Ha. unfold Float32_ceil, ceil32. integral a Ha. rewrite sub_of_uint, Z.sub_0_l, sar_uint, sub_of_uint, Z.sub_0_l.
+  - apply (roundSigned_ir _ 0). apply int_range.
+  - lia.
+  - apply int_range.
+Qed.
+
+Theorem round_ir : forall a, word32 a -> Float32_round a = round32 a.
+Proof.
+  intros a Ha. unfold Float32_round, round32, gt, eq. integral a Ha. change (Z.land (Z.land 1 255) 255) with 1.
+  rewrite !sar_uint, !(shl_uint p (sar p m)), !sub_uints, odd_uint by (unfold int256; lia). fold (shlInt p (sar p m)).
+  rewrite add_uint. branch. set (twice := shl 1 _). set (one := shl p 1).
+  destruct (one <? twice), (twice =? one) eqn:E; rewrite ?(Z.eqb_sym one), ?E; cbn [orb andb];
+    try destruct (Z.land (sar p m) 1 =? 1); apply (roundSigned_ir _ 0);
+    try apply int_range; unfold sar, int256; lia.
+Qed.
+
+Theorem sign_ir : forall a, Float32_sign a = sign32 a.
+Proof.
+  intros. unfold Float32_sign, sign32. helpers. rewrite isNaN_ir, isZero_ir, isNegative_ir. branch.
+  destruct (isNaN32 a), (isZero32 a), (isNegative32 a); reflexivity.
+Qed.
+
 (* All of these. *)
 Definition float32_ir :=
   (leadingZeros_ir, roundBits_ir, isNaN_ir, isInfinite_ir, isZero_ir, isNegative_ir, areFinite_ir, areNumbers_ir,
    canonical_ir, neg_ir, abs_ir, decode_ir, applySign_ir, order_ir, decodeSigned_ir, roundToFloat32_ir,
-   roundSigned_ir, addSpecial_ir, add_ir, sub_ir, mul_ir, min_ir, max_ir, eq_ir, lt_ir, le_ir).
+   roundSigned_ir, addSpecial_ir, add_ir, sub_ir, mul_ir, min_ir, max_ir, eq_ir, lt_ir, le_ir,
+   isIntegral_ir, decodeFraction_ir, floor_ir, ceil_ir, round_ir, sign_ir).

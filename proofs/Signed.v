@@ -7,6 +7,8 @@ Open Scope Z_scope.
 Definition lt (a b : Z) := b2z (a <? b).
 Definition slt (a b : Z) := b2z (int a <? int b).
 Definition sgt (a b : Z) := b2z (int b <? int a).
+(* The opcode SAR, for shifts below 256: the others give the sign alone. *)
+Definition sarWord (s a : Z) := if s <? 256 then uint (sar s (int a)) else uint (sar 256 (int a)).
 
 Definition word (a : Z) := 0 <= a < W.
 Definition int256 (z : Z) := - 2 ^ 255 <= z < 2 ^ 255.
@@ -70,6 +72,12 @@ Lemma shl_uint : forall s z, 0 <= s < 256 -> shl s (uint z) = uint (int (z * 2 ^
 Proof.
   intros s z Hs. rewrite uint_int. unfold shl, uint. replace (s <? 256) with true by (symmetry; apply Z.ltb_lt; lia).
   apply Z.mul_mod_idemp_l. discriminate.
+Qed.
+
+Lemma sar_uint : forall s z, s < 256 -> int256 z -> sarWord s (uint z) = uint (sar s z).
+Proof.
+  intros s z Hs Hz. unfold sarWord. rewrite int_uint, int_small by exact Hz.
+  replace (s <? 256) with true by (symmetry; apply Z.ltb_lt; lia). reflexivity.
 Qed.
 
 (* A branch on a truth value. *)

@@ -16,7 +16,7 @@ const BUILT_IN: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ["add", "sub", "mul", "shl", "shr", "lt", "gt", "slt", "sgt", "eq", "iszero", "clz"].map((n) => [n, n]),
   ),
-  ...{ and: "Z.land", or: "Z.lor", xor: "Z.lxor" },
+  ...{ and: "Z.land", or: "Z.lor", xor: "Z.lxor", sar: "sarWord" },
 };
 
 /** Definitions, callees first, and the reason for each function without one. */

@@ -380,6 +380,25 @@ Theorem max_correct32 : forall a b, word32 a -> word32 b -> max32 a b = match co
 Theorem neg_correct32 : forall a, word32 a -> if nan32 a then neg32 a = NAN32 else if finite32 a then rounds_to32 (- real32 a) (neg32 a) else neg32 a = infinity32 (negb (negative32 a)).
 Theorem abs_correct32 : forall a, word32 a -> if nan32 a then abs32 a = NAN32 else if finite32 a then rounds_to32 (Rabs (real32 a)) (abs32 a) else abs32 a = INFINITY32.
 
+(* Integral.v *)
+Require Import ZArith Reals Lia Lra Bool List.
+From Flocq Require Import Core BinarySingleNaN Binary Bits.
+Require Import Evm Rounding Format RoundTo Decode Arithmetic Sum Products Dot Mul Float32.
+Open Scope Z_scope.
+Definition ONE := 0x3f800000.
+Definition NEG_ONE := 0xbf800000.
+Definition isIntegral (a : Z) := 0x4b000000 <=? Z.land a MAGNITUDE.
+Definition decodeFraction (a : Z) : Z * Z := let '(mantissa, exponent) := decodeSigned32 a in (mantissa, uint (int (- exponent))).
+Definition floor32 (a : Z) : Z := if isIntegral a then canonical32 a else let '(mantissa, places) := decodeFraction a in roundSigned32 (sar places mantissa) 0.
+Definition ceil32 (a : Z) : Z := if isIntegral a then canonical32 a else let '(mantissa, places) := decodeFraction a in roundSigned32 (int (- sar places (int (- mantissa)))) 0.
+Definition round32 (a : Z) : Z := if isIntegral a then canonical32 a else let '(mantissa, places) := decodeFraction a in let below := sar places mantissa in let twiceRest := shl 1 (uint (int (mantissa - shlInt places below))) in let one := shl places 1 in let below := if (one <? twiceRest) || ((one =? twiceRest) && (Z.land below 1 =? 1)) then int (below + 1) else below in roundSigned32 below 0.
+Definition sign32 (a : Z) : Z := if isNaN32 a then NAN32 else if isZero32 a then 0 else if isNegative32 a then NEG_ONE else ONE.
+Definition rounds_to_integer (integer : R -> Z) (f : Z -> Z) : Prop := forall a, word32 a -> if nan32 a then f a = NAN32 else if finite32 a then rounds_to32 (IZR (integer (real32 a))) (f a) else f a = infinity32 (negative32 a).
+Theorem floor_correct32 : rounds_to_integer Zfloor floor32.
+Theorem ceil_correct32 : rounds_to_integer Zceil ceil32.
+Theorem round_correct32 : rounds_to_integer ZnearestE round32.
+Theorem sign_correct32 : forall a, word32 a -> if nan32 a then sign32 a = NAN32 else if zero32 a then sign32 a = 0 else sign32 a = (if negative32 a then NEG_ONE else ONE) /\ real32 NEG_ONE = (-1)%R /\ real32 ONE = 1%R.
+
 (* Signed.v *)
 Require Import ZArith Lia Bool.
 Require Import Evm.
@@ -387,12 +406,13 @@ Open Scope Z_scope.
 Definition lt (a b : Z) := b2z (a <? b).
 Definition slt (a b : Z) := b2z (int a <? int b).
 Definition sgt (a b : Z) := b2z (int b <? int a).
+Definition sarWord (s a : Z) := if s <? 256 then uint (sar s (int a)) else uint (sar 256 (int a)).
 Definition word (a : Z) := 0 <= a < W.
 Definition int256 (z : Z) := - 2 ^ 255 <= z < 2 ^ 255.
 
 (* Bridge.v *)
 Require Import ZArith Lia Bool List.
-Require Import Evm Rounding Format RoundTo Arithmetic Sum Products Mul Float32 Signed Ir.
+Require Import Evm Rounding Format RoundTo Arithmetic Sum Products Mul Float32 Integral Signed Ir.
 Open Scope Z_scope.
 Ltac branch := rewrite ?iszero_b2z, ?if_b2z, ?b2z_zero, ?negb_involutive.
 Theorem leadingZeros_ir : forall a, Float32_leadingZeros a = clz a.
@@ -422,7 +442,14 @@ Theorem max_ir : forall a b, Float32_max a b = max32 a b.
 Theorem eq_ir : forall a b, Float32_eq a b = eq32 a b.
 Theorem lt_ir : forall a b, Float32_lt a b = lt32 a b.
 Theorem le_ir : forall a b, Float32_le a b = le32 a b.
-Definition float32_ir := (leadingZeros_ir, roundBits_ir, isNaN_ir, isInfinite_ir, isZero_ir, isNegative_ir, areFinite_ir, areNumbers_ir, canonical_ir, neg_ir, abs_ir, decode_ir, applySign_ir, order_ir, decodeSigned_ir, roundToFloat32_ir, roundSigned_ir, addSpecial_ir, add_ir, sub_ir, mul_ir, min_ir, max_ir, eq_ir, lt_ir, le_ir).
+Theorem isIntegral_ir : forall a, Float32_isIntegral a = b2z (isIntegral a).
+Theorem decodeFraction_ir : forall a, Float32_decodeFraction a = (uint (fst (decodeFraction a)), snd (decodeFraction a)).
+Ltac integral a Ha := helpers; rewrite isIntegral_ir, canonical_ir, decodeFraction_ir; branch; destruct (isIntegral a) eqn:I; [reflexivity|]; destruct (fraction_parts a Ha I) as (m & p & D & P & B); rewrite ?D; cbn [fst snd]; pose proof (below_small m p ltac:(lia) B); pose proof (below_small (- m) p ltac:(lia) ltac:(lia)).
+Theorem floor_ir : forall a, word32 a -> Float32_floor a = floor32 a.
+Theorem ceil_ir : forall a, word32 a -> Float32_ceil a = ceil32 a.
+Theorem round_ir : forall a, word32 a -> Float32_round a = round32 a.
+Theorem sign_ir : forall a, Float32_sign a = sign32 a.
+Definition float32_ir := (leadingZeros_ir, roundBits_ir, isNaN_ir, isInfinite_ir, isZero_ir, isNegative_ir, areFinite_ir, areNumbers_ir, canonical_ir, neg_ir, abs_ir, decode_ir, applySign_ir, order_ir, decodeSigned_ir, roundToFloat32_ir, roundSigned_ir, addSpecial_ir, add_ir, sub_ir, mul_ir, min_ir, max_ir, eq_ir, lt_ir, le_ir, isIntegral_ir, decodeFraction_ir, floor_ir, ceil_ir, round_ir, sign_ir).
 
 (* Merkle.v *)
 Require Import ZArith Lia Bool List.

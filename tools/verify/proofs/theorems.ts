@@ -104,6 +104,20 @@ export const THEOREMS: readonly Theorem[] = [
     file: "Float32",
     says: `\`Float32.${name}\` satisfies the same as \`Float.${name}\``,
   })),
+  ...[
+    ["floor", "Zfloor"],
+    ["ceil", "Zceil"],
+    ["round", "ZnearestE"],
+  ].map(([name, integer]) => ({
+    name: `${name}_correct32`,
+    file: "Integral",
+    says: `\`Float32.${name}\` is the integer by Flocq's \`${integer}\`; infinities and NaN stay`,
+  })),
+  {
+    name: "sign_correct32",
+    file: "Integral",
+    says: "`Float32.sign` is -1, 0 or 1 by the sign of the real or infinity; NaN stays",
+  },
   {
     name: "float32_ir",
     file: "Bridge",
@@ -147,7 +161,7 @@ export const FILES = [
     "Dot",
     "Mul",
   ],
-  ...["Float32", "Signed", "Bridge", "Merkle"],
+  ...["Float32", "Integral", "Signed", "Bridge", "Merkle"],
 ];
 
 /** The file that the check makes from the compiler's intermediate code, for `Bridge`. */
@@ -230,6 +244,12 @@ export const MODELLED: Readonly<Record<string, Readonly<Record<string, string>>>
     roundSigned: "726a38852f3e5f00",
     order: "cda528adc27272c0",
     applySign: "653aeef45d7618ed",
+    isIntegral: "09fd4aa6c045e029",
+    decodeFraction: "a7dd6867539a2bfa",
+    floor: "2b4e113159422c91",
+    ceil: "1d892bce11c8e015",
+    round: "549d257e5cfe52cc",
+    sign: "d72bdef3206d3d42",
   },
   Cast: {
     cast: "9f16bf5e91b751e7",
@@ -284,6 +304,12 @@ export const FROM_IR: Readonly<Record<string, readonly string[]>> = {
     "roundSigned",
     "order",
     "applySign",
+    "isIntegral",
+    "decodeFraction",
+    "floor",
+    "ceil",
+    "round",
+    "sign",
   ],
 };
 

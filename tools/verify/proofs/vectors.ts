@@ -108,7 +108,9 @@ const kinds = Object.entries({ isNaN: "b2z (isNaNWord TYPE (fst t))", isInf: "b2
 const GENERAL = [...ofTwo.map(([name, model]) => [name, `${model} (fst t) (snd t)`] as const), ...ofOne, ...kinds];
 
 const NAMES_32 = ["add", "sub", "mul", "div", "min", "max", "lt", "le", "eq"];
-const OWN_32 = { neg: "neg32", abs: "abs32", canonical: "canonical32" };
+const OWN_32 = Object.fromEntries(
+  ["neg", "abs", "canonical", "floor", "ceil", "round", "sign"].map((name) => [name, `${name}32`]),
+);
 const KINDS_32 = { isNaN: "isNaN32", isInfinite: "isInfinite32" };
 
 const record = ({ negative, sticky, exponent, mantissa }: (typeof ROUNDED)[number]): string => {
