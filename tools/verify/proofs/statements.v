@@ -380,6 +380,15 @@ Theorem max_correct32 : forall a b, word32 a -> word32 b -> max32 a b = match co
 Theorem neg_correct32 : forall a, word32 a -> if nan32 a then neg32 a = NAN32 else if finite32 a then rounds_to32 (- real32 a) (neg32 a) else neg32 a = infinity32 (negb (negative32 a)).
 Theorem abs_correct32 : forall a, word32 a -> if nan32 a then abs32 a = NAN32 else if finite32 a then rounds_to32 (Rabs (real32 a)) (abs32 a) else abs32 a = INFINITY32.
 
+(* Sqrt.v *)
+Require Import ZArith Reals Lia Lra Bool List.
+From Flocq Require Import Core BinarySingleNaN Binary Bits.
+Require Import Evm Rounding Format RoundTo Decode Arithmetic Sum Products Dot Mul Float32.
+Open Scope Z_scope.
+Definition mantissaSqrt (value : Z) : Z := let root := shl 24 3 in let root := shr 1 (add root (value / root)) in let root := shr 1 (add root (value / root)) in let root := shr 1 (add root (value / root)) in let root := shr 1 (add root (value / root)) in if value <? mul root root then sub root 1 else root.
+Definition sqrt32 (a : Z) : Z := if isNaN32 a then NAN32 else if isZero32 a then 0 else if isNegative32 a then NAN32 else if isInfinite32 a then INFINITY32 else let '(mantissa, exponent) := Mul.decode a in let shift := sub (clz mantissa) 205 in let shift := if Z.land (Z.lxor (uint exponent) shift) 1 =? 1 then add shift 1 else shift in let square := shl shift mantissa in let root := mantissaSqrt square in roundToFloat32 false root (Z.quot (int (exponent - int shift)) 2) (negb (mul root root =? square)).
+Theorem sqrt_correct32 : forall a, word32 a -> if nan32 a then sqrt32 a = NAN32 else if zero32 a then sqrt32 a = 0 else if negative32 a then sqrt32 a = NAN32 else if finite32 a then rounds_to32 (sqrt (real32 a)) (sqrt32 a) else sqrt32 a = INFINITY32.
+
 (* Integral.v *)
 Require Import ZArith Reals Lia Lra Bool List.
 From Flocq Require Import Core BinarySingleNaN Binary Bits.

@@ -104,6 +104,11 @@ export const THEOREMS: readonly Theorem[] = [
     file: "Float32",
     says: `\`Float32.${name}\` satisfies the same as \`Float.${name}\``,
   })),
+  {
+    name: "sqrt_correct32",
+    file: "Sqrt",
+    says: "`Float32.sqrt` is the root of the real, rounded once; NaN below zero; infinity and NaN stay",
+  },
   ...[
     ["floor", "Zfloor"],
     ["ceil", "Zceil"],
@@ -161,7 +166,7 @@ export const FILES = [
     "Dot",
     "Mul",
   ],
-  ...["Float32", "Integral", "Signed", "Bridge", "Merkle"],
+  ...["Float32", "Sqrt", "Integral", "Signed", "Bridge", "Merkle"],
 ];
 
 /** The file that the check makes from the compiler's intermediate code, for `Bridge`. */
@@ -250,6 +255,8 @@ export const MODELLED: Readonly<Record<string, Readonly<Record<string, string>>>
     ceil: "1d892bce11c8e015",
     round: "549d257e5cfe52cc",
     sign: "d72bdef3206d3d42",
+    sqrt: "8b6e3fb86256cd6d",
+    mantissaSqrt: "2e908688528e65b1",
   },
   Cast: {
     cast: "9f16bf5e91b751e7",

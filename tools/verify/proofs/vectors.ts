@@ -109,7 +109,7 @@ const GENERAL = [...ofTwo.map(([name, model]) => [name, `${model} (fst t) (snd t
 
 const NAMES_32 = ["add", "sub", "mul", "div", "min", "max", "lt", "le", "eq"];
 const OWN_32 = Object.fromEntries(
-  ["neg", "abs", "canonical", "floor", "ceil", "round", "sign"].map((name) => [name, `${name}32`]),
+  ["neg", "abs", "canonical", "floor", "ceil", "round", "sign", "sqrt"].map((name) => [name, `${name}32`]),
 );
 const KINDS_32 = { isNaN: "isNaN32", isInfinite: "isInfinite32" };
 
