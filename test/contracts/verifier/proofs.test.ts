@@ -17,10 +17,11 @@ describe("what is proven about the arithmetic", function () {
   const open = async (): Promise<Call> => {
     const { viem } = await createCallChain();
     type Reader = { read: Record<string, (args: readonly unknown[]) => Promise<unknown>> };
+    const reader = (contract: unknown): Reader => contract as Reader;
     const harnesses: Record<string, Reader> = {
-      Float32Harness: (await viem.deployContract("Float32Harness")) as never,
-      FloatHarness: (await viem.deployContract("FloatHarness")) as never,
-      MerkleHarness: (await viem.deployContract("MerkleHarness")) as never,
+      Float32Harness: reader(await viem.deployContract("Float32Harness")),
+      FloatHarness: reader(await viem.deployContract("FloatHarness")),
+      MerkleHarness: reader(await viem.deployContract("MerkleHarness")),
     };
     return (contract, name, args) =>
       harnesses[contract]!.read[name]!(args).catch((error: unknown) => {
