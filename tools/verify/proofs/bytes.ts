@@ -111,8 +111,8 @@ function functionsIn(tree: unknown): Tree[] {
 
 /** The figures of a contract as a line of docs/security.md. */
 export const bytesLine = (name: string, { proven, modelled, tested, data }: Figures): string =>
-  `\`${name}\`: ${number(proven)} proven from intermediate code, ${number(modelled)} more modelled by hand and proven, ` +
-  `${number(tested)} tested, and ${number(data)} of data`;
+  `\`${name}\`: ${number(proven)} proven from intermediate code, ${number(modelled)} more ` +
+  `modelled by hand and proven, ${number(tested)} tested, and ${number(data)} of data`;
 
 /** The share in the README. */
 export function bytesSentence(bytes: Bytes): string {

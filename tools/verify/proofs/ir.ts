@@ -8,7 +8,7 @@ import { readFunction, Refused, type Expression, type Statement, type YulFunctio
 
 const require = createRequire(import.meta.url);
 
-/** A contract that has all functions of Float32.sol, and one with those of Float.sol. */
+/** Contracts with all functions of Float32.sol, and with all of Float.sol. */
 const HARNESSES = ["Float32Harness", "FloatHarness"];
 
 /** Built-in functions on words, by their names in Evm.v and in Coq. */
@@ -20,7 +20,7 @@ const BUILT_IN: Readonly<Record<string, string>> = {
 };
 
 /** Definitions, callees first, and the reason for each function without one. */
-export type Translation = {
+type Translation = {
   readonly text: string;
   readonly defined: readonly string[];
   readonly refused: Readonly<Record<string, string>>;
@@ -61,7 +61,7 @@ function collectNames(tree: unknown, library: string, names: Map<string, string>
   for (const each of Object.values(tree)) collectNames(each, home, names);
 }
 
-/** Translates functions, `Library_function`, and what these call. */
+/** Translates functions, `Library_function`, and their callees. */
 export function translate(wanted: readonly string[], { code, names } = compiledIr()): Translation {
   const texts = new Map<string, string>();
   const nameOf = (name: string): string => {
@@ -81,8 +81,7 @@ export function translate(wanted: readonly string[], { code, names } = compiledI
     try {
       if (text === undefined) throw new Refused(`the built-in function ${name}`);
       const definition = definitionOf(name, readFunction(text), (callee) => {
-        const known = BUILT_IN[callee];
-        if (known !== undefined) return known;
+        if (BUILT_IN[callee] !== undefined) return BUILT_IN[callee];
         define(nameOf(callee));
         return asName(nameOf(callee));
       });
@@ -101,19 +100,19 @@ export function translate(wanted: readonly string[], { code, names } = compiledI
       if (!(error instanceof Refused)) throw error;
     }
   const defined = [...done.keys()];
-  const head = ["Require Import ZArith Evm Signed.", "Open Scope Z_scope."];
-  // The compiler's own functions and constants: a proof unfolds all of these.
+  // The compiler's own functions and constants: a proof unfolds them.
   const helpers = defined.filter((name) => !wanted.includes(name)).map(asName);
   const tactic = `Ltac helpers := cbv beta zeta delta [${helpers.join(" ")}].`;
-  return { text: `${[...head, ...done.values(), tactic].join("\n")}\n`, defined, refused };
+  const head = "Require Import ZArith Evm Signed.\nOpen Scope Z_scope.";
+  return { text: `${[head, ...done.values(), tactic].join("\n")}\n`, defined, refused };
 }
 
 /** Coq has no dollar and no dot in names. */
 const asName = (name: string): string => name.replaceAll("$", "'").replaceAll(".", "''");
-const tuple = (names: readonly string[]): string =>
-  names.length === 1 ? asName(names[0]!) : `(${names.map(asName).join(", ")})`;
+const listed = (terms: readonly string[]): string => (terms.length === 1 ? terms[0]! : `(${terms.join(", ")})`);
+const tuple = (names: readonly string[]): string => listed(names.map(asName));
 
-/** A function as a definition in Coq. Each assignment is a `let`; behind a branch with `leave`, each way has the rest. */
+/** A definition in Coq. Each assignment is a `let`; behind a branch with `leave`, each way has the rest. */
 function definitionOf(
   name: string,
   { parameters, results, body }: YulFunction,
@@ -138,7 +137,7 @@ function definitionOf(
       case "block":
         return sequence(first.body, next);
       case "set":
-        return `${bind(first.names, first.names.length > 1 && first.value.kind === "number" ? `(${first.names.map(() => "0").join(", ")})` : term(first.value))}\n  ${next()}`;
+        return `${bind(first.names, listed(first.values.map(term)))}\n  ${next()}`;
       case "switch": {
         const bodies = first.cases.map((each) => each.body);
         if (bodies.some(leaves)) return ways(first, next);
@@ -170,7 +169,7 @@ const leaves = (body: readonly Statement[]): boolean =>
     return each.kind === "switch" ? each.cases.some((way) => leaves(way.body)) : each.kind === "leave";
   });
 
-/** The variables from outside that statements set. */
+/** Outer variables set by statements. */
 function changedBy(body: readonly Statement[]): string[] {
   const own = new Set<string>();
   return body.flatMap((each) => {

@@ -1,6 +1,6 @@
 /**
- * Mutants of the modelled functions: each is killed by operands on which the mutant's bytecode gives other words than
- * the model, or is named in `test/golden/proofMutants.json` with a reason.
+ * Mutants of the modelled functions. Operands kill a mutant whose bytecode gives other words than the model; the file
+ * `test/golden/proofMutants.json` names the others, with reasons.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ import { linesOf, MODELLED, sourceOf } from "./theorems.ts";
 import { asText, GOLDEN, VECTORS, type Call, type ModelWords } from "./vectors.ts";
 
 /** Mutants that no operands kill, by name, each with the reason. */
-export const SURVIVORS = "test/golden/proofMutants.json";
+const SURVIVORS = "test/golden/proofMutants.json";
 export const reasons = (): Readonly<Record<string, string>> =>
   JSON.parse(readFileSync(SURVIVORS, "utf8")) as Record<string, string>;
 
@@ -36,7 +36,7 @@ const NOBODY = 2 ** 32;
 /** A source with mutants, and the mutants in the modelled functions. */
 type Mutated = { readonly file: string; readonly source: string; readonly mutants: readonly Mutant[] };
 
-/** All mutants of the modelled functions; each source holds those that are wanted. */
+/** All mutants of the modelled functions; each source holds the wanted mutants. */
 export function modelledMutants(
   copy: Pick<Workspace, "files" | "read">,
   wanted: (mutant: Mutant) => boolean = () => true,
@@ -97,7 +97,7 @@ async function build(workspace: Workspace, ids: ReadonlySet<number>): Promise<vo
   await workspace.build(HARNESSES.map((name) => `contracts/test/${name}.sol`));
 }
 
-/** Plays all vectors on each mutant, those first that killed most mutants, up to the first other word. */
+/** Plays all vectors on each mutant, the deadliest vectors first, up to the first other word. */
 async function play(workspace: Workspace, mutants: readonly Mutant[], over: (verdict: Tried) => void): Promise<void> {
   const golden = JSON.parse(readFileSync(GOLDEN, "utf8")) as ModelWords;
   const chain = await Anvil.start({ unlimited: true });

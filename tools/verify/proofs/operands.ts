@@ -1,4 +1,4 @@
-/** Operands: random ones near the edges of the arithmetic, and those that single mistakes need. */
+/** Operands: random ones near the edges of the arithmetic, and operands for single mistakes. */
 import { createHash } from "node:crypto";
 import { Prng } from "../../../src/base/prng.ts";
 import { dtypeBytes, DType, floatFormat, isSigned } from "../../../src/numerics/dtype.ts";
@@ -8,10 +8,10 @@ export type Pair = readonly [bigint, bigint];
 
 const SIGN = 0x80000000n;
 const ROWS = 40;
-/** Distances of exponents from which an addition ignores the smaller term: Float32's and Float's. */
+/** Distances of exponents, from where on an addition ignores the smaller term: Float32's and Float's. */
 const FAR = [64, 192];
 
-/** Zeros, the smallest number, one, the largest, infinities and NaNs, each with each; subnormal quotients that tie. */
+/** Zeros, the smallest number, one, the largest, infinities and NaNs, each with each; tied subnormal quotients. */
 function specialPairs(dtype: DType): Pair[] {
   const { fractionBits, highestExponent, sign, infinity, nan } = floatFormat(dtype);
   const one = BigInt(highestExponent) << BigInt(fractionBits);
@@ -53,6 +53,8 @@ export function pairsOf(dtype: DType, seed: number, count = 96): readonly Pair[]
     ][k % 8]!;
     pairs.push(random.below(2) === 0 ? [first, second] : [second, first]);
   }
+  // A negative quotient rounds to zero, without a sign.
+  pairs.push([sign | 1n, BigInt(highestExponent + 1) << BigInt(fractionBits)]);
   return pairs;
 }
 
@@ -60,10 +62,10 @@ export function pairsOf(dtype: DType, seed: number, count = 96): readonly Pair[]
 export const PAIRS: readonly Pair[] = [...float32WordPairs(530, 400), ...pairsOf(DType.float32, 530)];
 
 const [ONE, INFINITY, NAN] = [0x3f800000n, 0x7f800000n, 0x7fc00000n];
-/** 2^-24 ties with one; 2^-50, and the smallest number, whose products only break a tie. */
+/** 2^-24 ties with 1; products of 2^-50, and of the smallest number, only break a tie. */
 const [TIE, SMALL, SMALLEST] = [0x33800000n, 0x26800000n, 1n];
 
-/** Rows that single mistakes need: one sort of infinity, both, no number; ties broken far beneath. */
+/** Rows for single mistakes: a single sort of infinity, both, no number; ties broken far beneath. */
 const ROWS_OF: Readonly<Record<number, readonly (readonly Pair[])[]>> = {
   1: [0n, ONE, ONE | SIGN, INFINITY, INFINITY | SIGN, NAN].flatMap((word): (readonly Pair[])[] => [
     [[word, INFINITY]],
@@ -119,7 +121,7 @@ function roundedRecords(): Rounded[] {
   for (const length of [1, 24, 25, 26, 60, 254, 255, 256])
     for (const top of [-400, -152, -151, -150, -149, -148, -140, -127, -126, -125, 0, 127, 128, 129, 400]) {
       const bit = 1n << BigInt(length - 1);
-      // All ones carry; one bit beneath the last is a tie, of an even number or of an odd one.
+      // All ones carry; a bit beneath the last is a tie, after an even bit or an odd bit.
       const low = BigInt(Math.max(0, length - 1 - (top < -126 ? top + 150 : 24)));
       const mantissa = random.pick([
         bit,
@@ -150,7 +152,7 @@ export const parent = (left: bigint, right: bigint): bigint =>
 
 const asNode = (word: bigint): Buffer => Buffer.from(word.toString(16).padStart(64, "0"), "hex");
 
-/** A leaf's path, lowest sibling first, with what the path is compared with. */
+/** A leaf's path, lowest sibling first, with the root, the number of levels and the width to compare with. */
 export type Opening = {
   readonly root: bigint;
   readonly levels: bigint;
@@ -186,7 +188,7 @@ function openings(): Opening[] {
       all.push({ ...opening, siblings: siblings.map((node, k) => (k === siblings.length - 1 ? node ^ 1n : node)) });
     }
   }
-  // As many levels as an index has bits, and the most that a path may have.
+  // As many levels as an index has bits, and more than a path may have.
   const long = all[0]!;
   for (const levels of [255, 256])
     for (const width of [(1n << 255n) + 1n, 1n << 255n])

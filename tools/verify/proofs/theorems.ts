@@ -135,8 +135,8 @@ export const THEOREMS: readonly Theorem[] = [
     file: "Merkle",
     says:
       "an opening that `PositionalMerkle.leafUnder` accepts under the root of a list has an index below the width, " +
-      "and the list's leaf at this index, or at one level the path's pair of nodes and the list's differ and have the " +
-      "same hash",
+      "and the list's leaf at this index, or at one level the path's pair of nodes and the list's differ and have " +
+      "the same hash",
   },
   {
     name: "leafUnder_accepts",

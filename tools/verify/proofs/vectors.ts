@@ -43,7 +43,7 @@ const literal = (word: bigint): string => `0x${word.toString(16)}`;
 const list = (items: readonly string[]): string => `[${items.join("; ")}]`;
 const pairList = (pairs: readonly Pair[]): string => list(pairs.map(([a, b]) => `(${literal(a)}, ${literal(b)})`));
 
-/** Definitions of Coq that the terms use. */
+/** Definitions of Coq for the terms. */
 export const DEFINITIONS: readonly string[] = [
   `Definition pairs := ${pairList(PAIRS)}.`,
   ...FLOATS.map((name) => `Definition pairs_${name} := ${pairList(PAIRS_OF[name])}.`),
@@ -160,7 +160,7 @@ const merkle = (
 
 const WIDTHS = [0n, 1n, 2n, 3n, 4n, 5n, 1n << 24n, (1n << 24n) + 1n, 1n << 255n, (1n << 255n) + 1n, (1n << 256n) - 1n];
 
-/** All vectors, by what is compared. */
+/** All vectors, by the compared function. */
 export const VECTORS: Readonly<Record<string, Vectors>> = Object.fromEntries<Vectors>([
   ...SUMS.map(({ terms, rows }): [string, Vectors] => [
     `ExactSum of ${terms}`,

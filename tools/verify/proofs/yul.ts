@@ -1,6 +1,6 @@
-/** Reads functions of the compiler's intermediate code, and says by name which part of the language has no reading. */
+/** Reads functions of the compiler's intermediate code, and refuses by name parts of the language without a reading. */
 
-/** Code that is not translated. The message names the reason. */
+/** Code without a translation. The message names the reason. */
 export class Refused extends Error {}
 
 export type Expression =
@@ -9,7 +9,7 @@ export type Expression =
   | { readonly kind: "call"; readonly name: string; readonly args: readonly Expression[] };
 
 export type Statement =
-  | { readonly kind: "set"; readonly isNew: boolean; readonly names: readonly string[]; readonly value: Expression }
+  | Readonly<{ kind: "set"; isNew: boolean; names: readonly string[]; values: readonly Expression[] }>
   | { readonly kind: "block"; readonly body: readonly Statement[] }
   /** The first case whose number equals the value; a case without a number is the last. */
   | { readonly kind: "switch"; readonly value: Expression; readonly cases: readonly Case[] }
@@ -27,10 +27,10 @@ const ZERO: Expression = { kind: "number", value: 0n };
 
 /**
  * Reads a function of words. @param text Starts behind the word `function`.
- * @throws Refused for a loop, a text, or a statement that is a call alone: such calls write, revert or return.
+ * @throws Refused for a loop, a text, or a call without a result: such a call writes, reverts or returns.
  */
 export function readFunction(text: string): { readonly name: string } & YulFunction {
-  const tokens = (text.match(TOKEN) ?? []).filter((token) => !token.startsWith("/"));
+  const tokens = (text.match(TOKEN) ?? []).filter((token) => !/^\/[/*]/.test(token));
   let at = 0;
   const peek = (): string => tokens[at] ?? "the end";
   const take = (wanted?: string): string => {
@@ -88,12 +88,12 @@ export function readFunction(text: string): { readonly name: string } & YulFunct
     if (token === "switch") return branches();
     if (token === "let") {
       const all = names(":=");
-      return { kind: "set", isNew: true, names: all, value: skip(":=") ? expression() : ZERO };
+      return { kind: "set", isNew: true, names: all, values: skip(":=") ? [expression()] : all.map(() => ZERO) };
     }
     if (peek() === "(") throw new Refused(`a call of ${token} without a result`);
     const rest = skip(",") ? names(":=") : [];
     take(":=");
-    return { kind: "set", isNew: false, names: [token, ...rest], value: expression() };
+    return { kind: "set", isNew: false, names: [token, ...rest], values: [expression()] };
   }
 
   function branches(): Statement {
