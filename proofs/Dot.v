@@ -308,3 +308,7 @@ Proof.
     try (unfold roundSum; rewrite G; reflexivity).
   rewrite (sum_real terms HF E1 E2 E3). apply roundSum_correct with (Z.of_nat (length terms)); try assumption.
 Qed.
+
+(* A sum that goes on from another one, as where a step reads its factors in parts: the word of all terms. *)
+Theorem dot_continued : forall first more, roundSum (fold_left addProduct more (addProducts first)) = dot (first ++ more).
+Proof. intros. unfold dot, addProducts. rewrite fold_left_app. reflexivity. Qed.

@@ -9,7 +9,6 @@ Section Merkle.
 
 (* The hash of 64 bytes: two nodes. *)
 Variable hash : Z -> Z -> Z.
-Definition Collision := exists a b c d, (a, b) <> (c, d) /\ hash a b = hash c d.
 
 (* PositionalMerkle._climb: a left child is hashed first. *)
 Fixpoint climb (node index : Z) (siblings : list Z) : Z :=
@@ -42,6 +41,25 @@ Fixpoint rootOf (levels : nat) (leafAt : Z -> Z) : Z :=
   end.
 Definition levelsFor (width : Z) : nat := Z.to_nat (Z.log2_up width).
 
+(* The pairs of nodes that a path hashes, and those above a leaf of the list, lowest first. Somebody who has an opening
+   and the list has all of these: a collision among them is found, and is not one that merely exists. *)
+Fixpoint pairsOfPath (node index : Z) (siblings : list Z) : list (Z * Z) :=
+  match siblings with
+  | [] => []
+  | sibling :: rest =>
+    let '(a, b) := if Z.even index then (node, sibling) else (sibling, node) in
+    (a, b) :: pairsOfPath (hash a b) (index / 2) rest
+  end.
+Fixpoint pairsAbove (levels : nat) (leafAt : Z -> Z) (index : Z) : list (Z * Z) :=
+  match levels with
+  | O => []
+  | S n =>
+    let first := 2 * (index / 2) in
+    (leafAt first, leafAt (first + 1)) :: pairsAbove n (fun k => hash (leafAt (2 * k)) (leafAt (2 * k + 1))) (index / 2)
+  end.
+Definition Collision (some others : list (Z * Z)) : Prop :=
+  exists a b c d, In ((a, b), (c, d)) (combine some others) /\ (a, b) <> (c, d) /\ hash a b = hash c d.
+
 Lemma depth_is : forall width, 0 < width < W -> depth width = Some (Z.of_nat (levelsFor width)).
 Proof.
   intros width Hw. unfold depth, levelsFor. replace (width =? 0) with false by (symmetry; apply Z.eqb_neq; lia).
@@ -54,36 +72,46 @@ Proof.
 Qed.
 
 Lemma climb_fixes : forall siblings leafAt node index, 0 <= index < 2 ^ Z.of_nat (length siblings) ->
-  climb node index siblings = rootOf (length siblings) leafAt -> node = leafAt index \/ Collision.
+  climb node index siblings = rootOf (length siblings) leafAt ->
+  node = leafAt index \/ Collision (pairsOfPath node index siblings) (pairsAbove (length siblings) leafAt index).
 Proof.
   induction siblings as [|s rest IH]; intros leafAt node index Hi H.
   - left. cbn [length] in Hi. replace index with 0 by (change (2 ^ Z.of_nat 0) with 1 in Hi; lia). exact H.
-  - cbn [length rootOf climb] in *. rewrite Nat2Z.inj_succ, Z.pow_succ_r in Hi by lia.
+  - cbn [length rootOf climb pairsOfPath pairsAbove] in *. rewrite Nat2Z.inj_succ, Z.pow_succ_r in Hi by lia.
     assert (Q : shr 1 index = index / 2) by reflexivity. rewrite Q in H.
     pose proof (Z.div_mod index 2 ltac:(lia)) as D. pose proof (Z.mod_pos_bound index 2 ltac:(lia)) as M.
     assert (R : 0 <= index / 2 < 2 ^ Z.of_nat (length rest)) by lia.
-    destruct (IH _ _ _ R H) as [E|C]; [|right; exact C]. cbv beta in E.
-    change (Z.land index 1) with (Z.land index (2 ^ 1 - 1)) in E. rewrite land_ones_low in E by lia.
-    change (2 ^ 1) with 2 in E. destruct (Z.eqb_spec (index mod 2) 0) as [Z0|Z0].
-    + replace (2 * (index / 2)) with index in E by lia.
-      destruct (Z.eq_dec node (leafAt index)) as [L|L]; [left; exact L|right].
-      exists node, s, (leafAt index), (leafAt (index + 1)). split; [congruence|exact E].
-    + replace (2 * (index / 2) + 1) with index in E by lia.
-      destruct (Z.eq_dec node (leafAt index)) as [L|L]; [left; exact L|right].
-      exists s, node, (leafAt (2 * (index / 2))), (leafAt index). split; [congruence|exact E].
+    assert (P : (Z.land index 1 =? 0) = Z.even index).
+    { change (Z.land index 1) with (Z.land index (2 ^ 1 - 1)). rewrite land_ones_low by lia. change (2 ^ 1) with 2.
+      rewrite Zeven_mod. unfold Zeq_bool. destruct (Z.eqb_spec (index mod 2) 0) as [->|N]; [reflexivity|].
+      replace (index mod 2) with 1 by lia. reflexivity. }
+    rewrite P in H. rewrite Zeven_mod in *. unfold Zeq_bool in *.
+    set (first := 2 * (index / 2)) in *.
+    assert (Later : forall n p rest', Collision (pairsOfPath n (index / 2) rest) rest' ->
+      Collision (fst p :: pairsOfPath n (index / 2) rest) (snd p :: rest')).
+    { intros n p rest' (a & b & c & d & I & C). exists a, b, c, d. split; [right; exact I|exact C]. }
+    destruct (Z.compare_spec (index mod 2) 0) as [E|E|E]; [|lia|].
+    all: destruct (IH _ _ _ R H) as [K|K]; [cbv beta in K; fold first in K|right; apply (Later _ (_, _) _ K)].
+    + destruct (Z.eq_dec node (leafAt index)) as [L|L]; [left; exact L|right].
+      exists node, s, (leafAt first), (leafAt (first + 1)). split; [left; reflexivity|]. split; [|exact K].
+      replace first with index by lia. congruence.
+    + destruct (Z.eq_dec node (leafAt index)) as [L|L]; [left; exact L|right].
+      exists s, node, (leafAt first), (leafAt (first + 1)). split; [left; reflexivity|]. split; [|exact K].
+      replace (first + 1) with index by lia. congruence.
 Qed.
 
 (* An accepted opening: its index is below the width, and its leaf is the list's, whatever the leaves past the width. *)
 Theorem leafUnder_fixes : forall leafAt width leaf index siblings, 0 < width < W -> 0 <= index ->
   leafUnder (rootOf (levelsFor width) leafAt) width leaf index siblings = Some true ->
-  index < width /\ length siblings = levelsFor width /\ (leaf = leafAt index \/ Collision).
+  index < width /\ length siblings = levelsFor width /\
+  (leaf = leafAt index \/ Collision (pairsOfPath leaf index siblings) (pairsAbove (levelsFor width) leafAt index)).
 Proof.
   intros leafAt width leaf index siblings Hw Hi H. unfold leafUnder in H.
   destruct (Z.ltb_spec index width) as [L|L]; [|discriminate]. rewrite depth_is in H by assumption.
   unfold nodeUnder, rootFromPath in H. destruct (Z.eqb_spec (Z.of_nat (length siblings)) (Z.of_nat (levelsFor width))) as [E|E];
     [|discriminate]. apply Nat2Z.inj in E.
   destruct (_ && _); [|discriminate]. injection H as H. apply Z.eqb_eq in H. rewrite <- E in H.
-  split; [exact L|]. split; [exact E|]. apply climb_fixes with siblings; [|exact H].
+  split; [exact L|]. split; [exact E|]. rewrite <- E. apply climb_fixes; [|exact H].
   rewrite E. unfold levelsFor. rewrite Z2Nat.id by apply Z.log2_up_nonneg. split; [exact Hi|].
   apply Z.lt_le_trans with (1 := L). destruct (Z.eq_dec width 1) as [->|N]; [reflexivity|]. apply Z.log2_up_spec. lia.
 Qed.

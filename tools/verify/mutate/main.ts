@@ -8,9 +8,10 @@ import { readRecording } from "../replay/calls.ts";
 import { filesOf, recorded, STATELESS } from "../replay/recorded.ts";
 import { Replay } from "../replay/replay.ts";
 import { replayMutants } from "./byReplay.ts";
+import { constantsIn, draw } from "./draw.ts";
 import { prepare, reachOf, SWITCH, tryOnTests } from "./onTests.ts";
 import { tryPlanted } from "./planted/tryPlanted.ts";
-import { constantsOf, withMutants, type Mutant } from "./schemata.ts";
+import { withMutants, type Mutant } from "./schemata.ts";
 import {
   hasSurvived,
   keepVerdicts,
@@ -105,16 +106,11 @@ async function mutate(): Promise<boolean> {
 /** Adds the wanted mutants to the contracts. */
 function addMutants(files: readonly string[], firstId: number, wanted: (mutant: Mutant) => boolean): Mutant[] {
   const made: Mutant[] = [];
-  const constants = workspace
-    .files("contracts/**/*.sol")
-    .map((file) => ({ file, all: constantsOf(workspace.read(file)) }));
+  const constants = constantsIn(workspace);
   for (const file of files) {
-    const words = constants.flatMap(({ file: home, all }) =>
-      all.map(({ contract, name }) => (home === file ? name : `${contract}.${name}`)),
-    );
     const id = firstId + made.length;
     const alive = values.alone ? () => "true" : undefined;
-    const { source, mutants } = withMutants(file, workspace.read(file), id, new Set(words), wanted, alive);
+    const { source, mutants } = withMutants(file, workspace.read(file), id, constants(file), wanted, alive);
     made.push(...mutants);
     const held = mutants.filter(wanted);
     if (values.alone) for (const { id } of held) workspace.write(file, forGood(source, id));
@@ -193,13 +189,4 @@ async function run(
     keepVerdicts(values.json, [...before, ...done]);
   });
   return done;
-}
-
-/** Draws at most `count` of the mutants, the same for the same seed. */
-function draw(mutants: readonly Mutant[], count: number, seed: number): Mutant[] {
-  const key = ({ id }: Mutant): number => (Math.imul(id + seed * 7_919, 0x9e3779b1) >>> 0) / 2 ** 32;
-  return [...mutants]
-    .sort((a, b) => key(a) - key(b))
-    .slice(0, count)
-    .sort((a, b) => a.id - b.id);
 }

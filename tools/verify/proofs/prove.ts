@@ -3,8 +3,9 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AXIOMS, FILES, THEOREMS } from "./theorems.ts";
-import { OPERATIONS, PAIRS, SUMS, type ModelWords } from "./vectors.ts";
+import { translate } from "./ir.ts";
+import { AXIOMS, FILES, FROM_IR, IR, THEOREMS } from "./theorems.ts";
+import { asText, DEFINITIONS, VECTORS, type ModelWords } from "./vectors.ts";
 
 /** What Coq said. `words` is undefined where a proof failed. */
 type Verdict = { readonly problems: readonly string[]; readonly words: ModelWords | undefined };
@@ -32,10 +33,15 @@ export const hasHole = (text: string): boolean => HOLE.test(text.replace(/\(\*[\
 export function proveAll(): Verdict {
   const folder = mkdtempSync(join(tmpdir(), "refute-proofs-"));
   try {
-    for (const file of FILES) {
+    const wanted = Object.entries(FROM_IR).flatMap(([library, names]) => names.map((name) => `${library}_${name}`));
+    const { text, refused } = translate(wanted);
+    const [missing] = Object.entries(refused).filter(([name]) => wanted.includes(name));
+    if (missing !== undefined) return failed(`${missing.join(" is not translated: ")}`);
+    writeFileSync(join(folder, `${IR}.v`), text);
+    for (const file of FILES.flatMap((each) => (each === "Bridge" ? [IR, each] : [each]))) {
       const name = `${file}.v`;
-      if (hasHole(readFileSync(join("proofs", name), "utf8"))) return failed(`proofs/${name} has a hole`);
-      cpSync(join("proofs", name), join(folder, name));
+      if (file !== IR) cpSync(join("proofs", name), join(folder, name));
+      if (hasHole(readFileSync(join(folder, name), "utf8"))) return failed(`proofs/${name} has a hole`);
       const { status, said } = coq(["-q", name], folder);
       if (status !== 0) return failed(`proofs/${name}: ${said}`);
     }
@@ -62,18 +68,14 @@ function coq(options: readonly string[], cwd: string) {
 }
 
 function checkSource(): string {
-  const list = (items: readonly string[]): string => `[${items.join("; ")}]`;
-  const pair = ([a, b]: readonly [bigint, bigint]): string => `(${a}, ${b})`;
-  const rows = SUMS.flatMap((each) => each.rows);
   return [
-    `Require Import ZArith List ${FILES.join(" ")}.`,
+    `Require Import ZArith Bool List ${FILES.join(" ")}.`,
     "Import ListNotations. Open Scope Z_scope.",
     // Together: each traversal of the proofs takes a second.
     `Definition theorems := (${THEOREMS.map(({ name, file }) => `@${file}.${name}`).join(", ")}).`,
     "Print Assumptions theorems.",
-    `Eval vm_compute in (map dot ${list(rows.map((row) => list(row.map(pair))))}).`,
-    `Definition pairs := ${list(PAIRS.map(pair))}.`,
-    ...OPERATIONS.map((name) => `Eval vm_compute in (map (fun t => ${name}32 (fst t) (snd t)) pairs).`),
+    ...DEFINITIONS,
+    ...Object.values(VECTORS).map(({ term }) => `Eval vm_compute in (${term} : list Z).`),
     "",
   ].join("\n");
 }
@@ -83,7 +85,9 @@ function judge(stdout: string): Verdict {
     .map(([, name]) => name!)
     .filter((name) => name !== "Axioms" && name !== "Closed" && !AXIOMS.has(name));
   if (!/^(Axioms:|Closed under the global context)/m.test(stdout)) problems.push("Coq prints no assumptions");
-  const lists = [...stdout.matchAll(/= \[([\d;\s]*)\]\s*: list Z/g)].map(([, items]) => items!.split(";").map(Number));
-  const words = Object.fromEntries(["sums", ...OPERATIONS].map((name, k) => [name, lists[k] ?? []]));
+  const lists = [...stdout.matchAll(/= \[([-\d;\s]*)\]\s*: list Z/g)].map(([, items]) => items!.split(";").map(BigInt));
+  const names = Object.keys(VECTORS);
+  if (lists.length !== names.length) problems.push(`Coq gives ${lists.length} lists of words for ${names.length}`);
+  const words = Object.fromEntries(names.map((name, k) => [name, asText(lists[k] ?? [])]));
   return { problems: [...new Set(problems)], words };
 }

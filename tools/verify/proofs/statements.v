@@ -213,6 +213,17 @@ Theorem neg_correct : forall a, isWord a -> if isNaN a then negWord a = NAN else
 Theorem abs_correct : forall a, isWord a -> if isNaN a then absWord a = NAN else if isFinite a then rounds_to (Rabs (realOf a)) (absWord a) else absWord a = INFINITY.
 End Arithmetic.
 
+(* Types.v *)
+Require Import ZArith Reals Lia.
+Require Import Evm Format RoundTo Decode Arithmetic.
+Open Scope Z_scope.
+Notation of_type lemma mw ew := (lemma mw ew eq_refl eq_refl eq_refl ltac:(lia) ltac:(lia) 192 ltac:(lia) 108 ltac:(lia)).
+Notation arithmetic mw ew := (of_type add_correct mw ew, of_type sub_correct mw ew, of_type mul_correct mw ew, of_type div_correct mw ew, of_type lt_correct mw ew, of_type le_correct mw ew, of_type eq_correct mw ew, of_type min_correct mw ew, of_type max_correct mw ew, of_type neg_correct mw ew, of_type abs_correct mw ew, of_type canonical_correct mw ew).
+Definition arithmetic_float16 := arithmetic 10 5.
+Definition arithmetic_bfloat16 := arithmetic 7 8.
+Definition arithmetic_float32 := arithmetic 23 8.
+Definition arithmetic_float64 := arithmetic 52 11.
+
 (* Convert.v *)
 Require Import ZArith Reals Lia Lra Bool.
 From Flocq Require Import Core BinarySingleNaN Binary Bits.
@@ -306,6 +317,7 @@ Definition flagsOf (terms : list (Z * Z)) : Z := b2z (has Nan terms) + 2 * b2z (
 Definition SMALL := 2 ^ 255 - 2 ^ 200.
 Theorem roundSum_correct : forall acc n S, represents acc n S -> n <= 2 ^ 80 -> flags acc = 0 -> rounds_to32 (IZR S * bpow radix2 (-300)) (roundSum acc).
 Theorem dot_correct : forall terms, Forall is_word terms -> Z.of_nat (length terms) <= 2 ^ 80 -> if has Nan terms || (has (Infinite false) terms && has (Infinite true) terms) then dot terms = NAN32 else if has (Infinite false) terms then dot terms = INFINITY32 else if has (Infinite true) terms then dot terms = NEG_INFINITY32 else rounds_to32 (sumOf terms) (dot terms).
+Theorem dot_continued : forall first more, roundSum (fold_left addProduct more (addProducts first)) = dot (first ++ more).
 
 (* Mul.v *)
 Require Import ZArith Reals Lia Lra Bool List.
@@ -368,6 +380,86 @@ Theorem max_correct32 : forall a b, word32 a -> word32 b -> max32 a b = match co
 Theorem neg_correct32 : forall a, word32 a -> if nan32 a then neg32 a = NAN32 else if finite32 a then rounds_to32 (- real32 a) (neg32 a) else neg32 a = infinity32 (negb (negative32 a)).
 Theorem abs_correct32 : forall a, word32 a -> if nan32 a then abs32 a = NAN32 else if finite32 a then rounds_to32 (Rabs (real32 a)) (abs32 a) else abs32 a = INFINITY32.
 
+(* Sqrt.v *)
+Require Import ZArith Reals Lia Lra Bool List.
+From Flocq Require Import Core BinarySingleNaN Binary Bits.
+Require Import Evm Rounding Format RoundTo Decode Arithmetic Sum Products Dot Mul Float32.
+Open Scope Z_scope.
+Definition mantissaSqrt (value : Z) : Z := let root := shl 24 3 in let root := shr 1 (add root (value / root)) in let root := shr 1 (add root (value / root)) in let root := shr 1 (add root (value / root)) in let root := shr 1 (add root (value / root)) in if value <? mul root root then sub root 1 else root.
+Definition sqrt32 (a : Z) : Z := if isNaN32 a then NAN32 else if isZero32 a then 0 else if isNegative32 a then NAN32 else if isInfinite32 a then INFINITY32 else let '(mantissa, exponent) := Mul.decode a in let shift := sub (clz mantissa) 205 in let shift := if Z.land (Z.lxor (uint exponent) shift) 1 =? 1 then add shift 1 else shift in let square := shl shift mantissa in let root := mantissaSqrt square in roundToFloat32 false root (Z.quot (int (exponent - int shift)) 2) (negb (mul root root =? square)).
+Theorem sqrt_correct32 : forall a, word32 a -> if nan32 a then sqrt32 a = NAN32 else if zero32 a then sqrt32 a = 0 else if negative32 a then sqrt32 a = NAN32 else if finite32 a then rounds_to32 (sqrt (real32 a)) (sqrt32 a) else sqrt32 a = INFINITY32.
+
+(* Integral.v *)
+Require Import ZArith Reals Lia Lra Bool List.
+From Flocq Require Import Core BinarySingleNaN Binary Bits.
+Require Import Evm Rounding Format RoundTo Decode Arithmetic Sum Products Dot Mul Float32.
+Open Scope Z_scope.
+Definition ONE := 0x3f800000.
+Definition NEG_ONE := 0xbf800000.
+Definition isIntegral (a : Z) := 0x4b000000 <=? Z.land a MAGNITUDE.
+Definition decodeFraction (a : Z) : Z * Z := let '(mantissa, exponent) := decodeSigned32 a in (mantissa, uint (int (- exponent))).
+Definition floor32 (a : Z) : Z := if isIntegral a then canonical32 a else let '(mantissa, places) := decodeFraction a in roundSigned32 (sar places mantissa) 0.
+Definition ceil32 (a : Z) : Z := if isIntegral a then canonical32 a else let '(mantissa, places) := decodeFraction a in roundSigned32 (int (- sar places (int (- mantissa)))) 0.
+Definition round32 (a : Z) : Z := if isIntegral a then canonical32 a else let '(mantissa, places) := decodeFraction a in let below := sar places mantissa in let twiceRest := shl 1 (uint (int (mantissa - shlInt places below))) in let one := shl places 1 in let below := if (one <? twiceRest) || ((one =? twiceRest) && (Z.land below 1 =? 1)) then int (below + 1) else below in roundSigned32 below 0.
+Definition sign32 (a : Z) : Z := if isNaN32 a then NAN32 else if isZero32 a then 0 else if isNegative32 a then NEG_ONE else ONE.
+Definition rounds_to_integer (integer : R -> Z) (f : Z -> Z) : Prop := forall a, word32 a -> if nan32 a then f a = NAN32 else if finite32 a then rounds_to32 (IZR (integer (real32 a))) (f a) else f a = infinity32 (negative32 a).
+Theorem floor_correct32 : rounds_to_integer Zfloor floor32.
+Theorem ceil_correct32 : rounds_to_integer Zceil ceil32.
+Theorem round_correct32 : rounds_to_integer ZnearestE round32.
+Theorem sign_correct32 : forall a, word32 a -> if nan32 a then sign32 a = NAN32 else if zero32 a then sign32 a = 0 else sign32 a = (if negative32 a then NEG_ONE else ONE) /\ real32 NEG_ONE = (-1)%R /\ real32 ONE = 1%R.
+
+(* Signed.v *)
+Require Import ZArith Lia Bool.
+Require Import Evm.
+Open Scope Z_scope.
+Definition lt (a b : Z) := b2z (a <? b).
+Definition slt (a b : Z) := b2z (int a <? int b).
+Definition sgt (a b : Z) := b2z (int b <? int a).
+Definition sarWord (s a : Z) := if s <? 256 then uint (sar s (int a)) else uint (sar 256 (int a)).
+Definition word (a : Z) := 0 <= a < W.
+Definition int256 (z : Z) := - 2 ^ 255 <= z < 2 ^ 255.
+
+(* Bridge.v *)
+Require Import ZArith Lia Bool List.
+Require Import Evm Rounding Format RoundTo Arithmetic Sum Products Mul Float32 Integral Signed Ir.
+Open Scope Z_scope.
+Ltac branch := rewrite ?iszero_b2z, ?if_b2z, ?b2z_zero, ?negb_involutive.
+Theorem leadingZeros_ir : forall a, Float32_leadingZeros a = clz a.
+Theorem roundBits_ir : forall m drop sticky, Float32_roundBits m drop (b2z sticky) = roundBits m drop sticky.
+Theorem isNaN_ir : forall a, Float32_isNaN a = b2z (isNaN32 a).
+Theorem isInfinite_ir : forall a, Float32_isInfinite a = b2z (isInfinite32 a).
+Theorem isZero_ir : forall a, Float32_isZero a = b2z (isZero32 a).
+Theorem isNegative_ir : forall a, Float32_isNegative a = b2z (isNegative32 a).
+Theorem areFinite_ir : forall a b, Float32_areFinite a b = b2z (areFinite a b).
+Theorem areNumbers_ir : forall a b, Float32_areNumbers a b = b2z (areNumbers a b).
+Theorem canonical_ir : forall a, Float32_canonical a = canonical32 a.
+Theorem neg_ir : forall a, Float32_neg a = neg32 a.
+Theorem abs_ir : forall a, Float32_abs a = abs32 a.
+Theorem decode_ir : forall a, Float32_decode a = (Z.land (shr 31 a) 1, fst (Mul.decode a), uint (snd (Mul.decode a))).
+Theorem applySign_ir : forall a m, Float32_applySign a m = uint (applySign a m).
+Theorem order_ir : forall a, Float32_order a = uint (order32 a).
+Theorem decodeSigned_ir : forall a, Float32_decodeSigned a = (uint (fst (decodeSigned32 a)), uint (snd (decodeSigned32 a))).
+Theorem roundToFloat32_ir : forall negative m e sticky, Float32_roundToFloat32 (b2z negative) m (uint e) (b2z sticky) = roundToFloat32 negative m e sticky.
+Theorem roundSigned_ir : forall m e, int256 m -> Float32_roundSigned (uint m) (uint e) = roundSigned32 m e.
+Theorem addSpecial_ir : forall a b, Float32_addSpecial a b = addSpecial a b.
+Theorem add_ir : forall a b, Float32_add a b = add32 a b.
+Theorem sub_ir : forall a b, Float32_sub a b = sub32 a b.
+Theorem mul_ir : forall a b, Float32_mul a b = mul32 a b.
+Ltac orders := helpers; rewrite areNumbers_ir, !order_ir, ?slt_uint, ?sgt_uint, ?int_uint, ?eq_uints, ?(int_small (order32 _)) by apply order_int; branch.
+Theorem min_ir : forall a b, Float32_min a b = min32 a b.
+Theorem max_ir : forall a b, Float32_max a b = max32 a b.
+Theorem eq_ir : forall a b, Float32_eq a b = eq32 a b.
+Theorem lt_ir : forall a b, Float32_lt a b = lt32 a b.
+Theorem le_ir : forall a b, Float32_le a b = le32 a b.
+Theorem isIntegral_ir : forall a, Float32_isIntegral a = b2z (isIntegral a).
+Theorem decodeFraction_ir : forall a, Float32_decodeFraction a = (uint (fst (decodeFraction a)), snd (decodeFraction a)).
+Ltac integral a Ha := helpers; rewrite isIntegral_ir, canonical_ir, decodeFraction_ir; branch; destruct (isIntegral a) eqn:I; [reflexivity|]; destruct (fraction_parts a Ha I) as (m & p & D & P & B); rewrite ?D; cbn [fst snd]; pose proof (below_small m p ltac:(lia) B); pose proof (below_small (- m) p ltac:(lia) ltac:(lia)).
+Theorem floor_ir : forall a, word32 a -> Float32_floor a = floor32 a.
+Theorem ceil_ir : forall a, word32 a -> Float32_ceil a = ceil32 a.
+Theorem round_ir : forall a, word32 a -> Float32_round a = round32 a.
+Theorem sign_ir : forall a, Float32_sign a = sign32 a.
+Definition float32_ir := (leadingZeros_ir, roundBits_ir, isNaN_ir, isInfinite_ir, isZero_ir, isNegative_ir, areFinite_ir, areNumbers_ir, canonical_ir, neg_ir, abs_ir, decode_ir, applySign_ir, order_ir, decodeSigned_ir, roundToFloat32_ir, roundSigned_ir, addSpecial_ir, add_ir, sub_ir, mul_ir, min_ir, max_ir, eq_ir, lt_ir, le_ir, isIntegral_ir, decodeFraction_ir, floor_ir, ceil_ir, round_ir, sign_ir).
+
 (* Merkle.v *)
 Require Import ZArith Lia Bool List.
 Require Import Evm.
@@ -375,7 +467,6 @@ Import ListNotations.
 Open Scope Z_scope.
 Section Merkle.
 Variable hash : Z -> Z -> Z.
-Definition Collision := exists a b c d, (a, b) <> (c, d) /\ hash a b = hash c d.
 Fixpoint climb (node index : Z) (siblings : list Z) : Z := match siblings with | [] => node | sibling :: rest => climb (if Z.land index 1 =? 0 then hash node sibling else hash sibling node) (shr 1 index) rest end.
 Definition depth (width : Z) : option Z := if width =? 0 then None else Some (sub 256 (clz (sub width 1))).
 Definition rootFromPath (node index : Z) (siblings : list Z) : option Z := let levels := Z.of_nat (length siblings) in if (levels <? 256) && (shr levels index =? 0) then Some (climb node index siblings) else None.
@@ -383,7 +474,10 @@ Definition nodeUnder (ancestor levels node index : Z) (siblings : list Z) : opti
 Definition leafUnder (root width leaf index : Z) (siblings : list Z) : option bool := if index <? width then match depth width with Some levels => nodeUnder root levels leaf index siblings | None => None end else None.
 Fixpoint rootOf (levels : nat) (leafAt : Z -> Z) : Z := match levels with | O => leafAt 0 | S n => rootOf n (fun k => hash (leafAt (2 * k)) (leafAt (2 * k + 1))) end.
 Definition levelsFor (width : Z) : nat := Z.to_nat (Z.log2_up width).
-Theorem leafUnder_fixes : forall leafAt width leaf index siblings, 0 < width < W -> 0 <= index -> leafUnder (rootOf (levelsFor width) leafAt) width leaf index siblings = Some true -> index < width /\ length siblings = levelsFor width /\ (leaf = leafAt index \/ Collision).
+Fixpoint pairsOfPath (node index : Z) (siblings : list Z) : list (Z * Z) := match siblings with | [] => [] | sibling :: rest => let '(a, b) := if Z.even index then (node, sibling) else (sibling, node) in (a, b) :: pairsOfPath (hash a b) (index / 2) rest end.
+Fixpoint pairsAbove (levels : nat) (leafAt : Z -> Z) (index : Z) : list (Z * Z) := match levels with | O => [] | S n => let first := 2 * (index / 2) in (leafAt first, leafAt (first + 1)) :: pairsAbove n (fun k => hash (leafAt (2 * k)) (leafAt (2 * k + 1))) (index / 2) end.
+Definition Collision (some others : list (Z * Z)) : Prop := exists a b c d, In ((a, b), (c, d)) (combine some others) /\ (a, b) <> (c, d) /\ hash a b = hash c d.
+Theorem leafUnder_fixes : forall leafAt width leaf index siblings, 0 < width < W -> 0 <= index -> leafUnder (rootOf (levelsFor width) leafAt) width leaf index siblings = Some true -> index < width /\ length siblings = levelsFor width /\ (leaf = leafAt index \/ Collision (pairsOfPath leaf index siblings) (pairsAbove (levelsFor width) leafAt index)).
 Fixpoint pathOf (levels : nat) (leafAt : Z -> Z) (index : Z) : list Z := match levels with | O => [] | S n => leafAt (if Z.even index then index + 1 else index - 1) :: pathOf n (fun k => hash (leafAt (2 * k)) (leafAt (2 * k + 1))) (index / 2) end.
 Theorem leafUnder_accepts : forall leafAt width index, 0 < width <= 2 ^ 255 -> 0 <= index < width -> leafUnder (rootOf (levelsFor width) leafAt) width (leafAt index) index (pathOf (levelsFor width) leafAt index) = Some true.
 End Merkle.

@@ -20,6 +20,11 @@ export const THEOREMS: readonly Theorem[] = [
       "signs, else any infinity, else the real sum of the real products, rounded once",
   },
   {
+    name: "dot_continued",
+    file: "Dot",
+    says: "a sum that goes on from the sum of other products has the word of all products",
+  },
+  {
     name: "dot_flocq",
     file: "Mul",
     says: "without such products, the word is that of Flocq's `Binary.binary_normalize` for the exact sum",
@@ -78,6 +83,11 @@ export const THEOREMS: readonly Theorem[] = [
     file: "Arithmetic",
     says: "`Float.canonical` keeps the number of a word, with one NaN and one zero",
   },
+  ...["float16", "bfloat16", "float32", "float64"].map((type) => ({
+    name: `arithmetic_${type}`,
+    file: "Types",
+    says: `these of \`Arithmetic\` hold of ${type}, with the constants of \`Float.sol\``,
+  })),
   {
     name: "convert_correct",
     file: "Convert",
@@ -95,11 +105,38 @@ export const THEOREMS: readonly Theorem[] = [
     says: `\`Float32.${name}\` satisfies the same as \`Float.${name}\``,
   })),
   {
+    name: "sqrt_correct32",
+    file: "Sqrt",
+    says: "`Float32.sqrt` is the root of the real, rounded once; NaN below zero; infinity and NaN stay",
+  },
+  ...[
+    ["floor", "Zfloor"],
+    ["ceil", "Zceil"],
+    ["round", "ZnearestE"],
+  ].map(([name, integer]) => ({
+    name: `${name}_correct32`,
+    file: "Integral",
+    says: `\`Float32.${name}\` is the integer by Flocq's \`${integer}\`; infinities and NaN stay`,
+  })),
+  {
+    name: "sign_correct32",
+    file: "Integral",
+    says: "`Float32.sign` is -1, 0 or 1 by the sign of the real or infinity; NaN stays",
+  },
+  {
+    name: "float32_ir",
+    file: "Bridge",
+    says:
+      "each function of `Float32.sol` of the first class below, in the compiler's intermediate code, is its model " +
+      "on all words",
+  },
+  {
     name: "leafUnder_fixes",
     file: "Merkle",
     says:
       "an opening that `PositionalMerkle.leafUnder` accepts under the root of a list has an index below the width, " +
-      "and the list's leaf at this index, or two different pairs of nodes have the same hash",
+      "and the list's leaf at this index, or at one level the path's pair of nodes and the list's differ and have " +
+      "the same hash",
   },
   {
     name: "leafUnder_accepts",
@@ -115,9 +152,25 @@ export const THEOREMS: readonly Theorem[] = [
 
 /** The files of `proofs`, in an order for compiling: imports come first. */
 export const FILES = [
-  ...["Evm", "Rounding", "Format", "RoundTo", "Decode", "Arithmetic", "Convert", "Sum", "Products", "Dot", "Mul"],
-  ...["Float32", "Merkle"],
+  ...[
+    "Evm",
+    "Rounding",
+    "Format",
+    "RoundTo",
+    "Decode",
+    "Arithmetic",
+    "Types",
+    "Convert",
+    "Sum",
+    "Products",
+    "Dot",
+    "Mul",
+  ],
+  ...["Float32", "Sqrt", "Integral", "Signed", "Bridge", "Merkle"],
 ];
+
+/** The file that the check makes from the compiler's intermediate code, for `Bridge`. */
+export const IR = "Ir";
 
 /** The axioms that a proof may use: those of Coq's real numbers, and classical logic. */
 export const AXIOMS: ReadonlySet<string> = new Set([
@@ -196,6 +249,14 @@ export const MODELLED: Readonly<Record<string, Readonly<Record<string, string>>>
     roundSigned: "726a38852f3e5f00",
     order: "cda528adc27272c0",
     applySign: "653aeef45d7618ed",
+    isIntegral: "09fd4aa6c045e029",
+    decodeFraction: "a7dd6867539a2bfa",
+    floor: "2b4e113159422c91",
+    ceil: "1d892bce11c8e015",
+    round: "549d257e5cfe52cc",
+    sign: "d72bdef3206d3d42",
+    sqrt: "8b6e3fb86256cd6d",
+    mantissaSqrt: "2e908688528e65b1",
   },
   Cast: {
     cast: "9f16bf5e91b751e7",
@@ -221,15 +282,57 @@ export const MODELLED: Readonly<Record<string, Readonly<Record<string, string>>>
   },
 };
 
+/** The modelled functions that are translated from the compiler's intermediate code and proven to be their models. */
+export const FROM_IR: Readonly<Record<string, readonly string[]>> = {
+  Float32: [
+    "roundToFloat32",
+    "roundBits",
+    "leadingZeros",
+    "isNaN",
+    "decode",
+    "mul",
+    "areFinite",
+    "isNegative",
+    "isZero",
+    "canonical",
+    "isInfinite",
+    "add",
+    "addSpecial",
+    "sub",
+    "neg",
+    "abs",
+    "min",
+    "max",
+    "eq",
+    "lt",
+    "le",
+    "areNumbers",
+    "decodeSigned",
+    "roundSigned",
+    "order",
+    "applySign",
+    "isIntegral",
+    "decodeFraction",
+    "floor",
+    "ceil",
+    "round",
+    "sign",
+  ],
+};
+
 /** The README's sentence. */
 export const SENTENCE =
   "That a float sum, product, quotient or conversion, and an unsplit sum of products of float32, is the real one, " +
   "rounded once, is proven on a model of the contracts. That the verifier equals the definition is tested, not proven.";
 
+/** The file of a modelled library. */
+export const sourceOf = (library: string): string =>
+  `contracts/${library === "PositionalMerkle" ? "merkle" : "verifier"}/${library}.sol`;
+
 /** The functions whose text has changed since a model was written. Empty if all are. */
 export function changedFunctions(read = (path: string): string => readFileSync(path, "utf8")): string[] {
   return Object.entries(MODELLED).flatMap(([library, functions]) => {
-    const source = read(`contracts/${library === "PositionalMerkle" ? "merkle" : "verifier"}/${library}.sol`);
+    const source = read(sourceOf(library));
     return Object.entries(functions).flatMap(([name, hash]) => {
       const found = hashOf(source, name);
       return found === hash ? [] : [`${library}.${name} is ${found}, but ${hash} was modelled`];
@@ -239,11 +342,17 @@ export function changedFunctions(read = (path: string): string => readFileSync(p
 
 /** The hash of a function's or struct's text, or of all constants of a library, without comments and spaces. */
 function hashOf(source: string, name: string): string {
-  const pattern =
-    name === "constants"
-      ? /^ .* constant .*$/gm
-      : new RegExp(`\\n    (function ${name}\\(|struct ${name} )[^]*?\\n    \\}\\n`, "g");
-  const text = (source.match(pattern) ?? []).join("");
+  const text = (source.match(name === "constants" ? /^ .* constant .*$/gm : definitionOf(name)) ?? []).join("");
   const bare = text.replace(/\/\/.*|\/\*[\s\S]*?\*\//g, "").replace(/\s+/g, "");
   return createHash("sha256").update(bare).digest("hex").slice(0, 16);
 }
+
+const definitionOf = (name: string): RegExp =>
+  new RegExp(`\\n    (function ${name}\\(|struct ${name} )[^]*?\\n    \\}\\n`, "g");
+
+/** The first and the last line of each function or struct of a name. */
+export const linesOf = (source: string, name: string): (readonly [number, number])[] =>
+  [...source.matchAll(definitionOf(name))].map(({ 0: text, index }) => {
+    const before = source.slice(0, index).split("\n").length;
+    return [before + 1, before + text.split("\n").length - 2];
+  });
