@@ -1,0 +1,242 @@
+import { dtypeBytes, dtypeName, readWord, type DType as DTypeCode } from "../numerics/dtype.ts";
+import type { CompiledModel } from "../program/compiled.ts";
+import { Op } from "../program/operations.ts";
+import { hasTwoResults } from "../program/reduction.ts";
+import type { Instruction, Program, Step, TensorRef, View } from "../program/types.ts";
+import { splitDigits, viewOffset } from "../program/view.ts";
+import { programTerms } from "../program/work.ts";
+import { getOrAdd } from "../base/getOrAdd.ts";
+import { Circuit } from "./circuit.ts";
+import { CircuitRefusalError, SpanError } from "./errors.ts";
+import { constant, type Linear } from "./linear.ts";
+import { numberOf, Operations, type Value } from "./operations.ts";
+import { reduceTerms, type Term } from "./reductions.ts";
+import {
+  checkDomain,
+  decodeFloat32,
+  decodeInteger,
+  elementsOfAValue,
+  encodeFloat32,
+  encodeInteger,
+  isKnownType,
+  packWords,
+  rangeOf,
+  type Decoded,
+  type Domain,
+} from "./words.ts";
+
+/** A tensor of a circuit's public values. */
+export type PublicTensor = { readonly name: string; readonly dtype: DTypeCode; readonly count: number };
+
+/**
+ * A program as constraints. Public values: one that the prover names (the context), then the inputs' words and the
+ * outputs' words, packed tensor by tensor.
+ */
+export type ProgramCircuit = {
+  readonly circuit: Circuit;
+  readonly inputs: readonly (PublicTensor & { readonly domain: Domain | undefined })[];
+  readonly outputs: readonly PublicTensor[];
+  /** Values finer than 2^finest are assumed not to occur; undefined: nothing is assumed. */
+  readonly finest: number | undefined;
+};
+
+/** Constraints that a circuit may have: a prover takes about a minute of one core for so many. */
+const MAX_CONSTRAINTS = 2 ** 17;
+/** Terms of reductions, and elements, that the compiler of circuits looks at. */
+const MAX_TERMS = 2 ** 23;
+/** The units that are tried, from fine to coarse, where exact sums of sums span too many bits. */
+const UNITS = [undefined, -100, -90, -80, -72, -64, -56, -48, -40] as const;
+
+/**
+ * Makes constraints of a program.
+ * @param domains The float32 numbers that each input may be, in the program's order; integers may be any.
+ * @throws CircuitRefusalError that names the step and why
+ */
+export function compileCircuit(model: CompiledModel, domains: readonly (Domain | undefined)[]): ProgramCircuit {
+  checkProgram(model.program);
+  let refusal: unknown;
+  for (const finest of UNITS) {
+    try {
+      return new Compiler(model, domains, finest).compile();
+    } catch (error) {
+      if (!(error instanceof SpanError)) throw error;
+      refusal ??= error;
+    }
+  }
+  throw refusal;
+}
+
+/** @throws CircuitRefusalError for a program that is refused as a whole */
+function checkProgram({ inputs, steps }: Program): void {
+  const terms = programTerms(steps);
+  if (terms > MAX_TERMS) throw new CircuitRefusalError(`the program has ${terms} terms, at most ${MAX_TERMS}`);
+  inputs.forEach(({ source }, i) => {
+    if (source !== undefined && source.kind !== "shared")
+      throw new CircuitRefusalError(`input ${i} differs from item to item: a proof is about one item`);
+  });
+}
+
+class Compiler {
+  readonly #model: CompiledModel;
+  readonly #circuit: Circuit;
+  readonly #operations: Operations;
+  readonly #finest: number | undefined;
+  readonly #inputs: Decoded[][] = [];
+  readonly #domains: readonly (Domain | undefined)[];
+  readonly #elements = new Map<number, (Value | undefined)[]>();
+
+  constructor(model: CompiledModel, domains: readonly (Domain | undefined)[], finest: number | undefined) {
+    const { inputs, outputs } = publicTensors(model);
+    const values = [...inputs, ...outputs].reduce((sum, tensor) => sum + valuesOf(tensor), 1);
+    [this.#model, this.#domains, this.#finest] = [model, domains, finest];
+    this.#circuit = new Circuit(values);
+    this.#operations = new Operations(this.#circuit, finest);
+  }
+
+  compile(): ProgramCircuit {
+    const { inputs, outputs } = publicTensors(this.#model);
+    let words = 0;
+    let next = 1;
+    inputs.forEach((tensor, i) => {
+      this.#inputs.push(this.#decode(tensor, this.#domains[i], words));
+      next = this.#publish(
+        next,
+        tensor.dtype,
+        this.#inputs[i]!.map(({ word }) => word),
+      );
+      words += tensor.count;
+    });
+    const { program } = this.#model;
+    outputs.forEach(({ dtype, count }, o) => {
+      const { step } = program.checkpoints[program.outputs[o]!]!;
+      const encoded = Array.from({ length: count }, (_, k) => this.#encode(step, k, dtype));
+      next = this.#publish(next, dtype, encoded);
+    });
+    return {
+      circuit: this.#circuit,
+      inputs: inputs.map((tensor, i) => ({ ...tensor, domain: this.#domains[i] })),
+      outputs,
+      finest: this.#finest,
+    };
+  }
+
+  #decode({ name, dtype, count }: PublicTensor, domain: Domain | undefined, first: number): Decoded[] {
+    if (!isKnownType(dtype))
+      throw new CircuitRefusalError(`input ${name} is of ${dtypeName(dtype)}, unknown to circuits`);
+    const isFloat = rangeOf(dtype) === undefined;
+    if (isFloat && domain === undefined) throw new CircuitRefusalError(`input ${name} has no domain`);
+    if (isFloat) checkDomain(domain!);
+    return Array.from({ length: count }, (_, k) =>
+      isFloat ? decodeFloat32(this.#circuit, first + k, domain!) : decodeInteger(this.#circuit, first + k, dtype),
+    );
+  }
+
+  #publish(next: number, dtype: DTypeCode, words: readonly Linear[]): number {
+    const group = elementsOfAValue(dtype);
+    let index = next;
+    for (let first = 0; first < words.length; first += group)
+      this.#circuit.publish(index++, packWords(words.slice(first, first + group), dtype));
+    return index;
+  }
+
+  #encode(step: number, index: number, dtype: DTypeCode): Linear {
+    const value = this.#element(step, index);
+    return this.#at(step, () => {
+      if ("word" in value) return constant(BigInt.asUintN(8 * dtypeBytes(dtype), value.word));
+      const number = numberOf(value, dtype);
+      return rangeOf(dtype) === undefined
+        ? encodeFloat32(this.#circuit, number)
+        : encodeInteger(this.#circuit, number, dtype);
+    });
+  }
+
+  /** Names the step in refusals. */
+  #at<T>(step: number, compute: () => T): T {
+    try {
+      return compute();
+    } catch (error) {
+      if (error instanceof CircuitRefusalError && error.step === undefined)
+        throw error.at(step, this.#model.origins[step]);
+      throw error;
+    }
+  }
+
+  #element(step: number, index: number): Value {
+    const elements = getOrAdd(this.#elements, step, () => []);
+    return (elements[index] ??= this.#at(step, () => this.#compute(this.#model.program.steps[step]!, index)));
+  }
+
+  /** As `evaluateElement` does, with values of the circuit. */
+  #compute(step: Step, index: number): Value {
+    if (this.#circuit.constraints.length > MAX_CONSTRAINTS)
+      throw new CircuitRefusalError(`more than ${MAX_CONSTRAINTS} constraints`);
+    if (!isKnownType(step.dtype)) throw new CircuitRefusalError(`circuits do not know ${dtypeName(step.dtype)}`);
+    const constants = step.constants.map(({ value }): Value => ({ word: value }));
+    const outDigits = splitDigits(index, step.outDigits);
+    const slots = this.#readAll(step, step.epilogueReads, outDigits);
+    if (step.reduceType !== undefined) {
+      if (!isKnownType(step.reduceType))
+        throw new CircuitRefusalError(`circuits do not know ${dtypeName(step.reduceType)}`);
+      slots.push(...reduceTerms(this.#operations, step, this.#terms(step, outDigits, constants)));
+    }
+    slots.push(...constants);
+    this.#runCode(step.epilogue.code, slots, outDigits);
+    return slots[step.epilogue.out]!;
+  }
+
+  #terms(step: Step, outDigits: readonly number[], constants: readonly Value[]): Term[] {
+    const count = step.redDigits.reduce((product, radix) => product * radix, 1);
+    return Array.from({ length: count }, (_, r) => {
+      const digits = [...outDigits, ...splitDigits(r, step.redDigits)];
+      const slots = [...this.#readAll(step, step.termReads, digits), ...constants];
+      this.#runCode(step.term.code, slots, digits);
+      const b: Value = hasTwoResults(step.reduce) ? slots[step.term.outB]! : { word: 0n };
+      return { a: slots[step.term.outA]!, b };
+    });
+  }
+
+  #runCode(code: readonly Instruction[], slots: Value[], digits: readonly number[]): void {
+    for (const { op, dtype, a, b, c } of code) {
+      if (op === Op.digit) slots.push({ word: BigInt(digits[a]!) });
+      else if (op === Op.cast) slots.push(this.#operations.cast(slots[a]!, dtype, b as DTypeCode));
+      else slots.push(this.#operations.apply(op, dtype, slots[a]!, slots[b]!, slots[c]!));
+    }
+  }
+
+  #readAll(step: Step, views: readonly View[], digits: readonly number[]): Value[] {
+    const values: Value[] = [];
+    for (const view of views) {
+      const words = values.map((value, k) => {
+        const isIndex = view.axes.some(({ indirect }) => indirect === k);
+        if ("word" in value || !isIndex) return "word" in value ? value.word : 0n;
+        throw new CircuitRefusalError("a place that depends on data: such reads have no circuit");
+      });
+      const offset = viewOffset(view, digits, words);
+      values.push(offset === undefined ? { word: view.fill } : this.#read(step.inputs[view.input]!, offset));
+    }
+    return values;
+  }
+
+  #read(ref: TensorRef, offset: number): Value {
+    if (ref.kind === "step") return this.#element(ref.index, offset);
+    if (ref.kind === "input") return { fixed: this.#inputs[ref.index]![offset]!.value };
+    return { word: readWord(this.#model.constants.get(ref.root)!, offset, ref.dtype) };
+  }
+}
+
+/** The inputs and outputs of a program. */
+function publicTensors({ program, inputs, outputs }: CompiledModel): {
+  inputs: readonly PublicTensor[];
+  outputs: readonly PublicTensor[];
+} {
+  return {
+    inputs: program.inputs.map(({ dtype, count }, i) => ({ name: inputs[i]!.name, dtype, count })),
+    outputs: program.outputs.map((checkpoint, o) => {
+      const { dtype, count } = program.steps[program.checkpoints[checkpoint]!.step]!;
+      return { name: outputs[o]!.name, dtype, count };
+    }),
+  };
+}
+
+/** Public values of a tensor. */
+export const valuesOf = ({ dtype, count }: PublicTensor): number => Math.ceil(count / elementsOfAValue(dtype));

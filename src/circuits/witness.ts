@@ -1,0 +1,65 @@
+import { dtypeBytes } from "../numerics/dtype.ts";
+import type { ProgramCircuit, PublicTensor } from "./compileCircuit.ts";
+import { NoProofError } from "./errors.ts";
+import { isWithin, packedValues } from "./words.ts";
+
+/** The wires of a circuit, for given inputs. */
+export type Witness = {
+  /** A residue for each wire. */
+  readonly values: readonly bigint[];
+  /** The public values, which a verifier computes anew from the tensors' bytes. */
+  readonly publics: readonly bigint[];
+};
+
+/**
+ * Computes the wires from an execution.
+ * @param inputs The inputs' tensors in the program's order: little-endian, row-major bytes.
+ * @param outputs The outputs' tensors in the program's order, as an executor gives them.
+ * @param context What a proof is bound to beside its tensors, below the field's order.
+ * @throws NoProofError if an input lies outside its domain, or a value on the way is finer than the circuit assumes
+ */
+export function witnessOf(
+  { circuit, ...program }: ProgramCircuit,
+  inputs: readonly Uint8Array[],
+  outputs: readonly Uint8Array[],
+  context: bigint,
+): Witness {
+  const words = program.inputs.map((tensor, i) => rawWords(tensor, inputs[i]!));
+  program.inputs.forEach(({ name, domain }, i) => {
+    const k = domain === undefined ? -1 : words[i]!.findIndex((word) => !isWithin(domain, word));
+    if (k !== -1)
+      throw new NoProofError(`element ${k} of input ${name} lies outside the domain of the circuit: no proof`);
+  });
+  const values = circuit.solve(words.flat(), [context]);
+  if (circuit.violated(values).length > 0)
+    throw new NoProofError(`a value on the way is finer than 2^${program.finest}, the unit of this circuit: no proof`);
+  const publics = publicValues(program, inputs, outputs, context);
+  const differing = publics.findIndex((value, k) => value !== values[1 + k]);
+  if (differing !== -1)
+    throw new NoProofError(
+      `public value ${differing} is ${values[1 + differing]} by the circuit: other outputs were given`,
+    );
+  return { values, publics };
+}
+
+/** The public values of tensors: context, inputs, outputs. */
+export function publicValues(
+  program: Pick<ProgramCircuit, "inputs" | "outputs">,
+  inputs: readonly Uint8Array[],
+  outputs: readonly Uint8Array[],
+  context: bigint,
+): bigint[] {
+  const packed = (tensors: readonly PublicTensor[], bytes: readonly Uint8Array[]): bigint[] =>
+    tensors.flatMap((tensor, i) => packedValues(rawWords(tensor, bytes[i]!), tensor.dtype));
+  return [context, ...packed(program.inputs, inputs), ...packed(program.outputs, outputs)];
+}
+
+/** A tensor's words as they are, -0 and all NaN too: unsigned. @throws NoProofError for bytes of another length */
+function rawWords({ name, dtype, count }: PublicTensor, bytes: Uint8Array): bigint[] {
+  const size = dtypeBytes(dtype);
+  if (bytes.length !== count * size)
+    throw new NoProofError(`tensor ${name} has ${bytes.length} bytes, and ${count * size} are needed`);
+  return Array.from({ length: count }, (_, k) =>
+    bytes.slice(k * size, (k + 1) * size).reduceRight((word, byte) => (word << 8n) | BigInt(byte), 0n),
+  );
+}
