@@ -1,4 +1,5 @@
 import { compileCircuit, type ProgramCircuit } from "../../src/circuits/compileCircuit.ts";
+import type { Secrets } from "../../src/circuits/groth16/setup.ts";
 import type { Domain } from "../../src/circuits/words.ts";
 import { compile } from "../../src/compiler/compile.ts";
 import { executeReference } from "../../src/executor/reference.ts";
@@ -57,3 +58,12 @@ export function outputsOf(model: CompiledModel, inputs: readonly Uint8Array[]): 
   const tensors = executeReference(model, inputs);
   return model.program.outputs.map((checkpoint) => tensors[model.program.checkpoints[checkpoint]!.step]!);
 }
+
+/** Secrets of keys of tests, known to everybody. */
+export const SECRETS: Secrets = {
+  tau: 3n ** 150n,
+  alpha: 5n ** 90n,
+  beta: 7n ** 80n,
+  gamma: 11n ** 70n,
+  delta: 13n ** 60n,
+};

@@ -1,0 +1,22 @@
+import { bytesToHex, keccak256, type Hex } from "viem";
+import type { Hash } from "../program/merkle/hash.ts";
+import type { ProgramCircuit } from "./compileCircuit.ts";
+import type { Linear } from "./linear.ts";
+
+/**
+ * The hash that names a circuit: of the program, the domains, the unit assumed and all constraints. Two machines that
+ * compile one program get one hash.
+ */
+export function circuitHash(programRoot: Hash, { circuit, inputs, outputs, finest }: ProgramCircuit): Hex {
+  const parts = [
+    JSON.stringify(["refute circuit 1", programRoot, inputs, outputs, finest ?? null, circuit.publicCount]),
+    ...circuit.constraints.map(({ a, b, c }) => [a, b, c].map(linearText).join("|")),
+  ];
+  return keccak256(bytesToHex(new TextEncoder().encode(parts.join("\n"))));
+}
+
+const linearText = (combination: Linear): string =>
+  [...combination]
+    .sort(([a], [b]) => a - b)
+    .map(([wire, coefficient]) => `${wire}:${coefficient}`)
+    .join();

@@ -1,0 +1,57 @@
+import type { Circuit } from "../circuit.ts";
+import { evaluate } from "../circuit.ts";
+import { CircuitRefusalError } from "../errors.ts";
+import { inverses, MAX_LOG_ROWS, ORDER, power, powers, residue, rootOfOne } from "../field.ts";
+import type { Linear } from "../linear.ts";
+
+/** The exponent of the number of rows: constraints, and a row for each public value and the constant. */
+export function logRows({ constraints, publicCount }: Circuit): number {
+  const log = Math.max(1, Math.ceil(Math.log2(constraints.length + publicCount + 1)));
+  if (log + 1 > MAX_LOG_ROWS) throw new CircuitRefusalError(`2^${log} rows`);
+  return log;
+}
+
+/**
+ * The values of all rows' two factors and product. The rows after the constraints hold the public values alone: without
+ * these rows, a public value that no constraint uses could be changed in a finished proof.
+ */
+export function rowValues(circuit: Circuit, values: readonly bigint[]): { a: bigint[]; b: bigint[]; c: bigint[] } {
+  const count = 2 ** logRows(circuit);
+  const [a, b, c] = [0, 1, 2].map(() => new Array<bigint>(count).fill(0n)) as [bigint[], bigint[], bigint[]];
+  circuit.constraints.forEach((constraint, row) => {
+    a[row] = evaluate(constraint.a, values);
+    b[row] = evaluate(constraint.b, values);
+    c[row] = (a[row]! * b[row]!) % ORDER;
+  });
+  for (let k = 0; k <= circuit.publicCount; k++) a[circuit.constraints.length + k] = values[k]!;
+  return { a, b, c };
+}
+
+/** Each wire's three polynomials at a point. */
+export function wirePolynomials(circuit: Circuit, point: bigint): { a: bigint[]; b: bigint[]; c: bigint[] } {
+  const basis = lagrangeBasis(logRows(circuit), point);
+  const [a, b, c] = [0, 1, 2].map(() => new Array<bigint>(circuit.wireCount).fill(0n)) as [
+    bigint[],
+    bigint[],
+    bigint[],
+  ];
+  const add = (sums: bigint[], combination: Linear, weight: bigint): void => {
+    for (const [wire, coefficient] of combination) sums[wire] = residue(sums[wire]! + coefficient * weight);
+  };
+  circuit.constraints.forEach((constraint, row) => {
+    add(a, constraint.a, basis[row]!);
+    add(b, constraint.b, basis[row]!);
+    add(c, constraint.c, basis[row]!);
+  });
+  for (let k = 0; k <= circuit.publicCount; k++) a[k] = residue(a[k]! + basis[circuit.constraints.length + k]!);
+  return { a, b, c };
+}
+
+/** The Lagrange polynomials of the 2^log roots of one, at a point that is none of the roots. */
+export function lagrangeBasis(log: number, point: bigint): bigint[] {
+  const count = 2 ** log;
+  const roots = powers(rootOfOne(log), count);
+  const vanishing = residue(power(point, BigInt(count)) - 1n);
+  const differences = inverses(roots.map((root) => residue(BigInt(count) * residue(point - root))));
+  return roots.map((root, k) => (((root * vanishing) % ORDER) * differences[k]!) % ORDER);
+}

@@ -1,0 +1,26 @@
+import { ORDER } from "../field.ts";
+import type { Curve } from "./curve.ts";
+import type { Proof, VerifyingKey } from "./keys.ts";
+
+/**
+ * Whether a proof holds under a key. Public values of another number, or not below the field's order, and coordinates
+ * of no point of a group are refused as a contract refuses them.
+ */
+export function verify(curve: Curve, key: VerifyingKey, publics: readonly bigint[], proof: Proof): boolean {
+  if (publics.length + 1 !== key.publics.length) return false;
+  if (publics.some((value) => value < 0n || value >= ORDER)) return false;
+  const [a, c, alpha] = [proof.a, proof.c, key.alpha].map(curve.point1);
+  const [b, beta, gamma, delta] = [proof.b, key.beta, key.gamma, key.delta].map(curve.point2);
+  const bases = key.publics.map(curve.point1);
+  if (!a || !c || !alpha || !b || !beta || !gamma || !delta) return false;
+  if (!bases.every((base) => base !== undefined)) return false;
+  const combined = curve.product1(bases, [1n, ...publics]);
+  const minusOne = ORDER - 1n;
+  const negated = curve.product1([a], [minusOne]);
+  return curve.pairsToOne([
+    [negated, b],
+    [alpha, beta],
+    [combined, gamma],
+    [c, delta],
+  ]);
+}
