@@ -7,12 +7,13 @@ import { TYPESCRIPT } from "../testkit/house/order.ts";
 import { commentSentences, pronounShare } from "../testkit/house/prose.ts";
 
 /** The size that the house may have. A number here rises only with an issue that says so. */
-const MAX_ROOMS = 16;
+/** The last one is `circuits`, an extra: no room of the path of a job may know of proofs. */
+const MAX_ROOMS = 17;
 const MAX_ENTRIES_OF_THE_ORDER = 45;
 const MAX_FILES_OF_A_FOLDER = 50;
 const MAX_SCRIPTS = 14;
-/** The last one is `text`: what buyers of text come for is not among answers of any model. */
-const MAX_WORDS = 21;
+/** The last one is `zk`: a proof takes the place of a claim, and no other noun holds its commands. */
+const MAX_WORDS = 22;
 const MAX_PAGES = 36;
 /** Only falls. Morpho Blue, Dave and Lodestar have 0.074 to 0.080. */
 const MAX_PRONOUNS = 0.08;
@@ -31,7 +32,7 @@ const FOLDERS = "{src,watcher,contracts,testkit,tools,web,test,ignition,examples
 describe("the budget of the house", () => {
   const files = globSync(`${FOLDERS}/**/*.{ts,tsx,mts,mjs,sol}`).filter((file) => !file.includes("node_modules/"));
 
-  it("rooms_areAtMostSixteen", () => {
+  it("rooms_areAtMostSeventeen", () => {
     const rooms = new Set(globSync("src/*/**/*.ts").map((file) => file.split("/")[1]));
     expect([...rooms]).to.have.length.of.at.most(MAX_ROOMS);
     expect(globSync("src/*.ts")).to.deep.equal([]);

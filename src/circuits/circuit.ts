@@ -2,17 +2,17 @@ import { centred, ORDER, residue } from "./field.ts";
 import { constant, minus, ONE, type Linear } from "./linear.ts";
 
 /** The product of `a` and `b` must be `c`. */
-export type Constraint = { a: Linear; b: Linear; c: Linear };
+type Constraint = { a: Linear; b: Linear; c: Linear };
 
-/** Reads a combination of wires that have values already, as the integer nearest to zero. */
+/** Reads a combination as the integer nearest to zero; the wires must have values. */
 export type Reader = (combination: Linear) => bigint;
 
 /** Computes a wire's value for an honest prover. @param inputs The words of the program's inputs, in order. */
 export type Hint = (read: Reader, inputs: readonly bigint[]) => bigint;
 
 /**
- * A rank-1 constraint system with the way to compute each wire. Wires 1 .. `publicCount` are public; their values are
- * set last, from combinations of the other wires.
+ * A rank-1 constraint system, with a hint for each wire. Wires 1 .. `publicCount` are public; their values are set
+ * last, from combinations of the other wires.
  */
 export class Circuit {
   readonly constraints: Constraint[] = [];
@@ -20,7 +20,7 @@ export class Circuit {
   readonly #publics: (Linear | undefined)[];
   readonly #hints: Hint[] = [];
 
-  /** @param publicCount Number of public values. One without a definition is free: the prover names a value for it. */
+  /** @param publicCount Public values. The prover may choose any value without a definition. */
   constructor(publicCount: number) {
     this.publicCount = publicCount;
     this.#publics = new Array<Linear | undefined>(publicCount).fill(undefined);
@@ -44,7 +44,7 @@ export class Circuit {
     return bit;
   }
 
-  /** Requires a product of two combinations to be a third one. */
+  /** Requires two combinations' product to equal a third. */
   require(a: Linear, b: Linear, c: Linear): void {
     this.constraints.push({ a, b, c });
   }
@@ -65,8 +65,8 @@ export class Circuit {
   /**
    * Computes all wires.
    * @param inputs The words of the program's inputs.
-   * @param free The values of public wires without a definition, in order.
-   * @param lies Values that replace those of hints, by wire: for tests of what constraints notice.
+   * @param free Values for public wires without a definition, in order.
+   * @param lies Values in place of the hints' values, by wire, for tests.
    * @returns Residues, one a wire.
    */
   solve(inputs: readonly bigint[], free: readonly bigint[], lies: ReadonlyMap<number, bigint> = new Map()): bigint[] {

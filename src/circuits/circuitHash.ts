@@ -4,8 +4,8 @@ import type { ProgramCircuit } from "./compileCircuit.ts";
 import type { Linear } from "./linear.ts";
 
 /**
- * The hash that names a circuit: of the program, the domains, the unit assumed and all constraints. Two machines that
- * compile one program get one hash.
+ * A circuit's name: a hash over program root, domains, assumed unit and all constraints. Every machine gets the same
+ * hash for a program.
  */
 export function circuitHash(programRoot: Hash, { circuit, inputs, outputs, finest }: ProgramCircuit): Hex {
   const parts = [

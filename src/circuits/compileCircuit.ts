@@ -25,31 +25,31 @@ import {
   type Domain,
 } from "./words.ts";
 
-/** A tensor of a circuit's public values. */
+/** A tensor in a circuit's public values. */
 export type PublicTensor = { readonly name: string; readonly dtype: DTypeCode; readonly count: number };
 
 /**
- * A program as constraints. Public values: one that the prover names (the context), then the inputs' words and the
- * outputs' words, packed tensor by tensor.
+ * A program as constraints. The public values begin with a free value, the context. The inputs' words and the outputs'
+ * words follow, packed tensor by tensor.
  */
 export type ProgramCircuit = {
   readonly circuit: Circuit;
   readonly inputs: readonly (PublicTensor & { readonly domain: Domain | undefined })[];
   readonly outputs: readonly PublicTensor[];
-  /** Values finer than 2^finest are assumed not to occur; undefined: nothing is assumed. */
+  /** The circuit assumes no values finer than 2^finest; undefined: no assumption. */
   readonly finest: number | undefined;
 };
 
-/** Constraints that a circuit may have: a prover takes about a minute of one core for so many. */
+/** The most constraints in a circuit: a core then proves for ten seconds. */
 const MAX_CONSTRAINTS = 2 ** 17;
-/** Terms of reductions, and elements, that the compiler of circuits looks at. */
+/** The most reduction terms and elements in a program. */
 const MAX_TERMS = 2 ** 23;
-/** The units that are tried, from fine to coarse, where exact sums of sums span too many bits. */
+/** Units to try, from fine to coarse, where exact sums span too many bits. */
 const UNITS = [undefined, -100, -90, -80, -72, -64, -56, -48, -40] as const;
 
 /**
  * Makes constraints of a program.
- * @param domains The float32 numbers that each input may be, in the program's order; integers may be any.
+ * @param domains The numbers for each float32 input, in the program's order; integers need no domain.
  * @throws CircuitRefusalError that names the step and why
  */
 export function compileCircuit(model: CompiledModel, domains: readonly (Domain | undefined)[]): ProgramCircuit {
@@ -66,7 +66,7 @@ export function compileCircuit(model: CompiledModel, domains: readonly (Domain |
   throw refusal;
 }
 
-/** @throws CircuitRefusalError for a program that is refused as a whole */
+/** @throws CircuitRefusalError for a whole program */
 function checkProgram({ inputs, steps }: Program): void {
   const terms = programTerms(steps);
   if (terms > MAX_TERMS) throw new CircuitRefusalError(`the program has ${terms} terms, at most ${MAX_TERMS}`);
@@ -166,7 +166,7 @@ class Compiler {
     return (elements[index] ??= this.#at(step, () => this.#compute(this.#model.program.steps[step]!, index)));
   }
 
-  /** As `evaluateElement` does, with values of the circuit. */
+  /** Mirrors `evaluateElement` with the circuit's values. */
   #compute(step: Step, index: number): Value {
     if (this.#circuit.constraints.length > MAX_CONSTRAINTS)
       throw new CircuitRefusalError(`more than ${MAX_CONSTRAINTS} constraints`);
@@ -239,4 +239,4 @@ function publicTensors({ program, inputs, outputs }: CompiledModel): {
 }
 
 /** Public values of a tensor. */
-export const valuesOf = ({ dtype, count }: PublicTensor): number => Math.ceil(count / elementsOfAValue(dtype));
+const valuesOf = ({ dtype, count }: PublicTensor): number => Math.ceil(count / elementsOfAValue(dtype));

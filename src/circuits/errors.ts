@@ -1,9 +1,9 @@
 import { RefuteError, errorWithCode } from "../base/errors.ts";
 
-/** A program that no circuit is made of: a step that the compiler of circuits does not know, or a limit. */
+/** A program without a circuit: because of a step unknown to circuits, or a limit. */
 export class CircuitRefusalError extends RefuteError {
   readonly code = "CIRCUIT_REFUSED";
-  /** The number of the step; undefined if the program as a whole is refused. */
+  /** The step's number; undefined for the whole program. */
   readonly step: number | undefined;
   readonly why: string;
 
@@ -24,12 +24,12 @@ type Origin = { node: string; operator: string };
 const originText = (origin: Origin | undefined): string =>
   origin === undefined ? "" : ` (${origin.operator}${origin.node === "" ? "" : `, node ${origin.node}`})`;
 
-/** A value spans more bits than one field element has room for. A coarser unit may help. */
+/** A value spans too many bits for the field. A coarser unit may help. */
 export class SpanError extends CircuitRefusalError {
   override at(step: number, origin: Origin | undefined): SpanError {
     return new SpanError(this.why, step, origin);
   }
 }
 
-/** Inputs without a proof: outside their declared domain, or on the way a value finer than the unit assumed. */
+/** Inputs without a proof: outside the declared domain, or with intermediate values finer than the assumed unit. */
 export class NoProofError extends errorWithCode("NO_PROOF") {}

@@ -1,16 +1,16 @@
-/** The order of BN254's groups: circuits compute in the integers modulo this prime. */
+/** BN254's group order: circuits compute modulo this prime. */
 export const ORDER = 21888242871839275222246405745257275088548364400416034343698204186575808495617n;
 
-/** Bits that an integer may have so that no sum of two such integers reaches the order. */
+/** Two integers with these bits have a sum below the order. */
 export const SAFE_BITS = 252;
 
-/** The number of a residue class that lies in [0, ORDER). */
+/** The residue class's number in [0, ORDER). */
 export function residue(value: bigint): bigint {
   const rest = value % ORDER;
   return rest < 0n ? rest + ORDER : rest;
 }
 
-/** The number of a residue class that is nearest to zero. */
+/** The residue class's number nearest to zero. */
 export function centred(value: bigint): bigint {
   const rest = residue(value);
   return rest > ORDER / 2n ? rest - ORDER : rest;
@@ -38,7 +38,7 @@ export function power(base: bigint, exponent: bigint): bigint {
   return result;
 }
 
-/** Inverts residues, none of them 0, at the price of one inversion. */
+/** Inverts nonzero residues with a single inversion. */
 export function inverses(values: readonly bigint[]): bigint[] {
   const before: bigint[] = [];
   let product = 1n;
@@ -55,15 +55,15 @@ export function inverses(values: readonly bigint[]): bigint[] {
   return result;
 }
 
-/** The number of a circuit's rows has at most so many bits: the order's multiplicative group has 2^28 roots of one. */
+/** The field has 2^28 roots of unity, and rows need a root each. */
 export const MAX_LOG_ROWS = 28;
 /** 5 generates the multiplicative group. */
 const GENERATOR = 5n;
 
-/** A primitive root of one of order 2^log. */
+/** A primitive 2^log-th root of unity. */
 export const rootOfOne = (log: number): bigint => power(GENERATOR, (ORDER - 1n) >> BigInt(log));
 
-/** Powers 0 .. count - 1 of a residue. */
+/** A residue's powers from 0 to count - 1. */
 export function powers(base: bigint, count: number): bigint[] {
   const result = new Array<bigint>(count);
   let current = 1n;
@@ -77,7 +77,7 @@ export function powers(base: bigint, count: number): bigint[] {
 /**
  * The discrete Fourier transform over the field, in place: coefficients become values at the powers of a root.
  * @param values 2^n residues
- * @param root A primitive root of one of order 2^n; its inverse gives the inverse transform times 2^n.
+ * @param root A primitive 2^n-th root; the inverse root gives the inverse transform times 2^n.
  */
 export function transform(values: bigint[], root: bigint): void {
   const count = values.length;

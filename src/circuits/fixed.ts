@@ -4,8 +4,8 @@ import { CircuitRefusalError } from "./errors.ts";
 import { addTo, constant, plus, times, type Linear } from "./linear.ts";
 
 /**
- * A number inside a circuit: `linear * 2^unit`, where `linear` is an integer that lies in [low, high] for every input
- * within the declared domains.
+ * A number inside a circuit: `linear * 2^unit`. For every input within the declared domains, `linear` lies between
+ * `low` and `high`.
  */
 export type Fixed = {
   readonly linear: Linear;
@@ -21,14 +21,14 @@ const magnitude = (value: bigint): bigint => (value < 0n ? -value : value);
 /** A bit as a number. */
 export const fromBit = (linear: Linear): Fixed => ({ linear, unit: 0, low: 0n, high: 1n });
 
-/** Bits of the largest magnitude that a number may have, in its unit. */
+/** Bits for the largest magnitude, in the number's unit. */
 export const spanOf = ({ low, high }: Fixed): number =>
   bitLength(magnitude(low) > magnitude(high) ? magnitude(low) : magnitude(high));
 
 /** An integer as a number. */
 export const integer = (value: bigint): Fixed => ({ linear: constant(value), unit: 0, low: value, high: value });
 
-/** A finite float32 word as a number in the coarsest unit. @throws CircuitRefusalError for NaN and infinities */
+/** A float32 word's number, in the coarsest unit. @throws CircuitRefusalError for NaN and infinities */
 export function fromWord(word: bigint): Fixed {
   const { isNaN, isInfinite, decode } = FLOAT32_ARITHMETIC;
   if (isNaN(word) || isInfinite(word)) throw new CircuitRefusalError("a constant is infinite or NaN");
@@ -53,7 +53,7 @@ export function scaled({ linear, unit, low, high }: Fixed, factor: bigint): Fixe
 
 /** `a + b * factor`, exact. */
 export function sum(a: Fixed, b: Fixed, factor = 1n): Fixed {
-  // A zero has no bits, so its unit says nothing.
+  // A zero's unit says nothing.
   if (isZero(b)) return a;
   if (isZero(a)) return scaled(b, factor);
   const unit = Math.min(a.unit, b.unit);

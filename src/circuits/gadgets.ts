@@ -5,11 +5,11 @@ import { inverse, SAFE_BITS } from "./field.ts";
 import { productBounds, spanOf, sum, type Fixed } from "./fixed.ts";
 import { constant, fromBits, minus, ONE, plus, times, weighted, ZERO, type Linear } from "./linear.ts";
 
-/** A number of places, and two to its power. */
-export type Shift = { amount: Linear; power: Linear };
+/** A shift's places, and the power of two. */
+type Shift = { amount: Linear; power: Linear };
 
 /**
- * A number of places from 0 to `max`, in bits whose weights add up to `max`.
+ * Shifts by 0 to `max` places, in weighted bits.
  * @param places Gives the number for an honest prover.
  */
 export function shift(circuit: Circuit, max: number, places: (...args: Parameters<Hint>) => number): Shift {
@@ -39,7 +39,7 @@ export function shift(circuit: Circuit, max: number, places: (...args: Parameter
 /** 1 - 2 * bit: the factor of a sign. */
 const signFactor = (negative: Linear): Linear => plus(ONE, negative, -2n);
 
-/** The magnitude of a number, and whether the number is negative; a number without negative values has no such bit. */
+/** A number's magnitude and sign bit; never negative numbers have no sign bit. */
 export function magnitudeOf(circuit: Circuit, value: Fixed): { magnitude: Linear; negative: Linear | undefined } {
   if (value.low >= 0n) return { magnitude: value.linear, negative: undefined };
   const negative = circuit.bit((read) => (read(value.linear) < 0n ? 1n : 0n));
@@ -50,7 +50,7 @@ export function magnitudeOf(circuit: Circuit, value: Fixed): { magnitude: Linear
 export const withSign = (circuit: Circuit, magnitude: Linear, negative: Linear | undefined): Linear =>
   negative === undefined ? magnitude : circuit.product(signFactor(negative), magnitude);
 
-/** The bits of a natural number below 2^count, the lowest first. No constraint says yet whose bits. */
+/** A natural number's bits, the lowest first. The caller must constrain the number. */
 export const freeBits = (circuit: Circuit, count: number, number: (read: Reader) => bigint): Linear[] =>
   Array.from({ length: count }, (_, k) => circuit.bit((read) => (number(read) >> BigInt(k)) & 1n));
 
@@ -75,7 +75,7 @@ export function atLeastZero(circuit: Circuit, value: Fixed): Linear {
 }
 
 /** @throws SpanError */
-export function requireSpan(bits: number, what: string): void {
+function requireSpan(bits: number, what: string): void {
   if (bits > SAFE_BITS) throw new SpanError(`${what} spans ${bits} bits, at most ${SAFE_BITS}`);
 }
 
@@ -104,7 +104,7 @@ export function select(circuit: Circuit, condition: Linear, a: Fixed, b: Fixed):
   };
 }
 
-/** The integer nearest to a value with at most `bits` significant bits, half to even. */
+/** Rounds an integer to `bits` significant bits, half to even. */
 export function roundedInteger(value: bigint, bits: number): bigint {
   const absolute = value < 0n ? -value : value;
   const places = BigInt(Math.max(0, bitLength(absolute) - bits));

@@ -1,6 +1,6 @@
 /**
- * A linear combination of wires with integer coefficients: coefficient by wire. Wire 0 is the constant 1. Coefficients
- * are small integers as long as nobody divides, so that a combination is also an integer.
+ * A linear combination with integer coefficients, by wire. Wire 0 holds the constant 1. Nobody divides, so the
+ * combination's value in the integers and in the field agree.
  */
 export type Linear = ReadonlyMap<number, bigint>;
 
@@ -35,14 +35,14 @@ export function times(a: Linear, factor: bigint): Linear {
   return factor === 1n ? a : new Map([...a].map(([wire, coefficient]) => [wire, coefficient * factor]));
 }
 
-/** The sum of bits, each times a weight. */
+/** A weighted sum. */
 export function weighted(bits: readonly Linear[], weights: readonly bigint[]): Linear {
   const sum = new Map<number, bigint>();
   bits.forEach((bit, k) => addTo(sum, bit, weights[k]!));
   return sum;
 }
 
-/** The number of which bits are given, the lowest first. */
+/** The number with given bits, the lowest first. */
 export const fromBits = (bits: readonly Linear[]): Linear =>
   weighted(
     bits,

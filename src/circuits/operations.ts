@@ -11,7 +11,7 @@ import { minus, ONE, plus, type Linear } from "./linear.ts";
 import { roundToFloat32 } from "./rounding.ts";
 import { rangeOf } from "./words.ts";
 
-/** A word inside a circuit: known when the circuit is made, or a number that varies. */
+/** A word inside a circuit: a constant, or a varying number. */
 export type Value = Known | { readonly fixed: Fixed };
 type Known = { readonly word: bigint };
 
@@ -25,7 +25,7 @@ export function numberOf(value: Value, dtype: DTypeCode): Fixed {
 
 const bit = (linear: Linear): Value => ({ fixed: fromBit(linear) });
 
-/** The operations of the step language, on values of a circuit. */
+/** The step language's operations, on a circuit's values. */
 export class Operations {
   readonly #circuit: Circuit;
   readonly #finest: number | undefined;
@@ -90,7 +90,7 @@ export class Operations {
 
   /** The greater of two values, or the lesser. */
   extremum(a: Value, b: Value, dtype: DTypeCode, greatest: boolean): Value {
-    // Infinity that fills what lies outside a window.
+    // Infinity fills places outside a window.
     if (dtype === DType.float32) {
       const neutral = greatest ? NEG_INFINITY : INFINITY_;
       if (isKnown(a) && a.word === neutral) return b;
@@ -134,14 +134,14 @@ export class Operations {
         return this.#isEqual(sum(numberOf(a, dtype), numberOf(b, dtype), -1n));
       case "isNaN":
       case "isInf":
-        // No number of a circuit is either of them.
+        // A circuit's numbers are all finite.
         return { word: 0n };
       default:
         return this.#logical(name, dtype, a, b);
     }
   }
 
-  /** Division by a power of two is exact; any other has no circuit. */
+  /** Divides by a power of two, exactly. */
   #divide(a: Value, b: Value, dtype: DTypeCode): Value {
     const { isNaN, isInfinite } = FLOAT32_ARITHMETIC;
     if (dtype === DType.float32 && isKnown(b) && b.word !== 0n && !isNaN(b.word) && !isInfinite(b.word)) {
@@ -186,7 +186,7 @@ export class Operations {
   }
 }
 
-/** The greater of two numbers lies above the greater of their least values, and so on. */
+/** Bounds for the greater or lesser number. */
 function bounded(chosen: Fixed, a: Fixed, b: Fixed, greatest: boolean): Fixed {
   const [x, y] = [inUnit(a, chosen.unit), inUnit(b, chosen.unit)];
   const least = x.low > y.low === greatest ? x.low : y.low;

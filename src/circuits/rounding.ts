@@ -11,13 +11,13 @@ import { constant, fromBits, minus, ONE, plus, ZERO, type Linear } from "./linea
 export const MANTISSA = FLOAT32.fractionBits + 1;
 
 /**
- * Rounds an exact number once to float32, half to even. No constraint is needed if all values are float32 anyway.
+ * Rounds an exact number once to float32, half to even. Short numbers need no constraint.
  *
- * The magnitude is moved up until its highest of L bits is set, or by S = L - 24 - D places at most, where 2^D is the
- * unit of the result: from there on, all values have 24 bits or fewer. Product and magnitude stay below 2^252, so the
- * equations in the field are equations of integers.
- * @param finest Values below 2^(23 + finest) that are no multiples of 2^finest have no proof; undefined: all have one.
- * @throws SpanError if one field element is too small for the number; CircuitRefusalError for what may overflow
+ * The magnitude moves up until the highest among L bits equals 1, or by S = L - 24 - D places at most, with results in
+ * units 2^D. All smaller values have 24 bits or fewer. Product and magnitude stay below 2^252: every equation in the
+ * field also holds in the integers.
+ * @param finest Below 2^(23 + finest), only multiples of 2^finest have a proof; undefined: all values have.
+ * @throws SpanError for numbers too long for the field; CircuitRefusalError for possible overflows
  */
 export function roundToFloat32(circuit: Circuit, value: Fixed, finest: number | undefined): Fixed {
   const length = spanOf(value);
@@ -41,7 +41,7 @@ export function roundToFloat32(circuit: Circuit, value: Fixed, finest: number | 
 
 /**
  * Rounds an integer to `mantissa` significant bits, half to even.
- * @param coarser D: the result is in units of 2^D. Without a proof: a value below 2^(mantissa + D - 1) that is no multiple.
+ * @param coarser D: results come in units 2^D. Below 2^(mantissa + D - 1), only multiples have a proof.
  */
 export function roundBits(
   circuit: Circuit,
@@ -81,7 +81,7 @@ function placesBack(circuit: Circuit, most: number, power: Linear): Linear {
 
 const absolute = (value: bigint): bigint => (value < 0n ? -value : value);
 
-/** 1 if a half is above the kept bits and either something lies below the half or the kept bits are odd. */
+/** 1 if the half bit equals 1, and lower bits do or the kept bits are odd. */
 function roundsUp(circuit: Circuit, half: Linear, odd: Linear, low: Linear): Linear {
   if (low.size === 0) return circuit.product(half, odd);
   const reciprocal = circuit.wire((read) => inverse(read(low)));

@@ -7,15 +7,15 @@ import { isWithin, packedValues } from "./words.ts";
 export type Witness = {
   /** A residue for each wire. */
   readonly values: readonly bigint[];
-  /** The public values, which a verifier computes anew from the tensors' bytes. */
+  /** The public values; a verifier computes these anew from the tensors' bytes. */
   readonly publics: readonly bigint[];
 };
 
 /**
  * Computes the wires from an execution.
  * @param inputs The inputs' tensors in the program's order: little-endian, row-major bytes.
- * @param outputs The outputs' tensors in the program's order, as an executor gives them.
- * @param context What a proof is bound to beside its tensors, below the field's order.
+ * @param outputs The outputs' tensors in the program's order, from an executor.
+ * @param context The first public value, below the field's order.
  * @throws NoProofError if an input lies outside its domain, or a value on the way is finer than the circuit assumes
  */
 export function witnessOf(
@@ -54,7 +54,7 @@ export function publicValues(
   return [context, ...packed(program.inputs, inputs), ...packed(program.outputs, outputs)];
 }
 
-/** A tensor's words as they are, -0 and all NaN too: unsigned. @throws NoProofError for bytes of another length */
+/** A tensor's raw words, unsigned, with -0 and any NaN. @throws NoProofError for a wrong length */
 function rawWords({ name, dtype, count }: PublicTensor, bytes: Uint8Array): bigint[] {
   const size = dtypeBytes(dtype);
   if (bytes.length !== count * size)

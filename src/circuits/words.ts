@@ -9,7 +9,7 @@ import { atLeastZero, freeBits, magnitudeOf, shift, withSign } from "./gadgets.t
 import { fromBits, minus, ONE, plus, times, ZERO, type Linear } from "./linear.ts";
 import { MANTISSA } from "./rounding.ts";
 
-/** The float32 numbers that an input may be: 0, and magnitudes from 2^lowest on that lie below 2^highest. */
+/** The float32 numbers for an input: 0, and magnitudes from 2^lowest on, below 2^highest. */
 export type Domain = {
   readonly lowest: number;
   readonly highest: number;
@@ -17,12 +17,12 @@ export type Domain = {
   readonly signed: boolean;
 };
 
-/** An element as a word of its type and as a number. The word is below 2^bits for certain. */
+/** An element, both as a word and as a number. The type's width bounds the word. */
 export type Decoded = { readonly word: Linear; readonly value: Fixed };
 
 const FRACTION = BigInt(FLOAT32.fractionBits);
 const SIGN = BigInt(FLOAT32.bits - 1);
-/** A normal float32 from 2^e on, below 2^(e + 1), has the exponent field e + 127, and 126 more with the hidden bit. */
+/** A normal float32 with leading bit 2^e has the exponent field e + 127; the hidden bit adds 1 to the field. */
 const BIAS = FLOAT32.highestExponent - 1;
 
 /** The largest unsigned word of a type, plus 1. */
@@ -47,7 +47,7 @@ export function checkDomain({ lowest, highest }: Domain): void {
 }
 
 /**
- * A float32 of a domain, in new wires: a word outside has no assignment.
+ * Decodes a float32 into new wires. A word outside the domain has no assignment.
  * @param input The place among the inputs' words.
  */
 export function decodeFloat32(circuit: Circuit, input: number, domain: Domain): Decoded {
@@ -81,7 +81,7 @@ export function decodeFloat32(circuit: Circuit, input: number, domain: Domain): 
   };
 }
 
-/** An integer or bool of any value, in new wires. @param input The place among the inputs' words. */
+/** Decodes an integer or bool into new wires. @param input The place among the inputs' words. */
 export function decodeInteger(circuit: Circuit, input: number, dtype: DTypeCode): Decoded {
   const count = dtype === DType.bool ? 1 : 8 * dtypeBytes(dtype);
   const bits = Array.from({ length: count }, (_, k) =>
@@ -94,7 +94,7 @@ export function decodeInteger(circuit: Circuit, input: number, dtype: DTypeCode)
 }
 
 /**
- * The word of a number that is a float32: one word, without NaN and without -0.
+ * The unique word for a float32 number, never NaN or -0.
  * @throws SpanError if the number may be subnormal, or spans too many bits
  */
 export function encodeFloat32(circuit: Circuit, value: Fixed): Linear {
@@ -113,7 +113,7 @@ export function encodeFloat32(circuit: Circuit, value: Fixed): Linear {
   const mantissa = fromBits(bits);
   circuit.require(magnitude, power, times(mantissa, 1n << below));
   const top = bits.at(-1)!;
-  // Zero is neither moved nor negative; anything else is moved until its top bit is set.
+  // Zero keeps its place and has no sign; other numbers move until the top bit equals 1.
   circuit.require(magnitude, minus(ONE, top), ZERO);
   circuit.require(minus(ONE, top), negative === undefined ? amount : plus(amount, negative, 1n << SIGN), ZERO);
   const exponent = plus(times(top, BigInt(length - 1 + value.unit + BIAS)), amount, -1n);
@@ -121,17 +121,17 @@ export function encodeFloat32(circuit: Circuit, value: Fixed): Linear {
   return negative === undefined ? positive : plus(positive, negative, 1n << SIGN);
 }
 
-/** The word of an integer or bool, as an unsigned number. @throws CircuitRefusalError if the number may not fit */
+/** An integer's or bool's word, as an unsigned number. */
 export function encodeInteger(circuit: Circuit, number: Fixed, dtype: DTypeCode): Linear {
   if (number.low >= 0n) return number.linear;
   const negative = minus(ONE, atLeastZero(circuit, number));
   return plus(number.linear, negative, modulusOf(dtype));
 }
 
-/** Elements of a type that one public value holds: 31 bytes at most. */
+/** How many elements a public value holds, in 31 bytes. */
 export const elementsOfAValue = (dtype: DTypeCode): number => Math.floor(31 / dtypeBytes(dtype));
 
-/** Packs words: element k of a group times 2^(bits * k). */
+/** Packs words, the first lowest. */
 export function packWords(words: readonly Linear[], dtype: DTypeCode): Linear {
   const bits = BigInt(8 * dtypeBytes(dtype));
   return words.reduce((sum, word, k) => plus(sum, word, 1n << (bits * BigInt(k))), ZERO);
@@ -151,7 +151,7 @@ export function packedValues(words: readonly bigint[], dtype: DTypeCode): bigint
 export const isKnownType = (dtype: DTypeCode): boolean =>
   ![DType.float16, DType.float64, DType.bfloat16, DType.limb].includes(dtype as never);
 
-/** The least and largest integer of a type; undefined for floats. */
+/** A type's least and largest integer; undefined for floats. */
 export function rangeOf(dtype: DTypeCode): { low: bigint; high: bigint } | undefined {
   if (dtype === DType.float32) return undefined;
   if (!isKnownType(dtype)) throw new CircuitRefusalError(`circuits know no ${dtypeName(dtype)}`);

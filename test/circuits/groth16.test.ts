@@ -3,12 +3,20 @@ import { Circuit } from "../../src/circuits/circuit.ts";
 import { circuitHash } from "../../src/circuits/circuitHash.ts";
 import { ORDER } from "../../src/circuits/field.ts";
 import { BASE_ORDER, loadCurve, type Curve } from "../../src/circuits/groth16/curve.ts";
-import type { Proof, ProvingKey } from "../../src/circuits/groth16/keys.ts";
+import { provingKeyBytes, type Proof, type ProvingKey } from "../../src/circuits/groth16/keys.ts";
 import { prove, proveUnchecked } from "../../src/circuits/groth16/prove.ts";
 import { setUpKnown } from "../../src/circuits/groth16/setup.ts";
 import { verify } from "../../src/circuits/groth16/verify.ts";
+import { circuitReport } from "../../src/circuits/report.ts";
 import { witnessOf, type Witness } from "../../src/circuits/witness.ts";
-import { network, networkInput, outputsOf, SECRETS, type Network } from "../../testkit/circuits/networks.ts";
+import {
+  AROUND_ONE,
+  network,
+  networkInput,
+  outputsOf,
+  SECRETS,
+  type Network,
+} from "../../testkit/circuits/networks.ts";
 
 describe("groth16", () => {
   let curve: Curve;
@@ -31,6 +39,12 @@ describe("groth16", () => {
 
   it("proofOfAnExecution_holds", () => {
     expect(holds(witness.publics)).to.equal(true);
+  });
+
+  it("keySizeOfTheReport_isThatOfTheKey", () => {
+    const { keyBytes, constraints } = circuitReport(net.model, [AROUND_ONE]);
+    expect(keyBytes).to.equal(provingKeyBytes(key));
+    expect(constraints).to.equal(net.circuit.circuit.constraints.length);
   });
 
   it("proofsOfOneWitness_differ", () => {

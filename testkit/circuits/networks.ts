@@ -10,10 +10,10 @@ import type { CompiledModel } from "../../src/program/compiled.ts";
 import { buildModel, type NodeSpec } from "../onnx/onnxBuilder.ts";
 import { Prng } from "../random/prng.ts";
 
-/** The numbers that inputs of test networks are drawn from, at least. */
+/** The domain for test networks' inputs. */
 export const AROUND_ONE: Domain = { lowest: -20, highest: 1, signed: true };
 
-/** The bytes of a network of Gemm and Relu with seeded weights. @param sizes Of the layers: inputs first. */
+/** A network's bytes: Gemm and Relu with seeded weights. @param sizes Layer sizes, the inputs' first. */
 export function networkBytes(sizes: readonly number[], seed = 1): Uint8Array {
   const prng = new Prng(seed);
   const weights = (rows: number, columns: number) =>
@@ -38,7 +38,7 @@ export function networkBytes(sizes: readonly number[], seed = 1): Uint8Array {
   });
 }
 
-/** An input of a network: multiples of 1/255 between -1 and 1, as pictures have them. */
+/** A network's input: multiples of 1/255 between -1 and 1, like in pictures. */
 export function networkInput(count: number, seed: number): Uint8Array {
   const prng = new Prng(seed);
   return floatTensor(Array.from({ length: count }, () => (prng.below(511) - 255) / 255)).bytes;

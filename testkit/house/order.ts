@@ -31,6 +31,7 @@ export const TYPESCRIPT: readonly string[] = [
   "src/parties/tickets",
   "src/parties/gateway",
   "src/deploy",
+  "src/circuits",
   "src/examine",
   "src/package",
   "src/cli",
@@ -58,6 +59,7 @@ export const SOLIDITY: readonly string[] = [
   "contracts/consumer",
   "contracts/extras/panel",
   "contracts/extras/validator",
+  "contracts/extras/proofs",
   "contracts/examples",
   "contracts/test",
 ];

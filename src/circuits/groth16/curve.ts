@@ -2,15 +2,15 @@ import type * as Mcl from "mcl-wasm";
 import { withPackages } from "../../base/optionalPackage.ts";
 import { residue } from "../field.ts";
 
-/** A point of the group over the base field: x, y. Infinity is (0, 0), as in Ethereum's precompiles. */
+/** A point over the base field: x, y. Infinity has zeros, like in Ethereum's precompiles. */
 export type Point1 = readonly [x: bigint, y: bigint];
-/** A point of the group over the extension: real parts, then imaginary parts, of x and y; infinity is zeros. */
+/** A point over the extension: x and y, each with real and imaginary part; infinity has zeros. */
 export type Point2 = readonly [x: bigint, xi: bigint, y: bigint, yi: bigint];
 
-/** Points of one group in the library's own form. */
-export type Points<P> = readonly P[];
+/** A group's points in the library's form. */
+type Points<P> = readonly P[];
 
-/** The two groups, with what setting up, proving and verifying need. */
+/** Both groups, for setting up, proving and verifying. */
 export type Curve = {
   /** Multiples of the generators. */
   multiples1(scalars: readonly bigint[]): Mcl.G1[];
@@ -20,10 +20,10 @@ export type Curve = {
   product2(points: Points<Mcl.G2>, scalars: readonly bigint[]): Mcl.G2;
   coordinates1(point: Mcl.G1): Point1;
   coordinates2(point: Mcl.G2): Point2;
-  /** @returns undefined for coordinates of no point of the group */
+  /** @returns undefined for coordinates off the curve or outside the group */
   point1(coordinates: Point1): Mcl.G1 | undefined;
   point2(coordinates: Point2): Mcl.G2 | undefined;
-  /** Whether the product of the pairings of all pairs is one. */
+  /** Whether all pairings multiply to 1. */
   pairsToOne(pairs: readonly (readonly [Mcl.G1, Mcl.G2])[]): boolean;
 };
 
@@ -36,7 +36,7 @@ const GENERATOR2: Point2 = [
 ];
 /** The order of the base field. */
 export const BASE_ORDER = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
-/** Points that the library multiplies at once; more would overflow its stack, which has a megabyte. */
+/** Batch sizes: larger batches would overflow the library's stack. */
 const BATCH1 = 4096;
 const BATCH2 = 1024;
 
@@ -134,7 +134,7 @@ function coordinates2(mcl: typeof Mcl, point: Mcl.G2): Point2 {
   return parts as unknown as Point2;
 }
 
-/** Most wires are bits: zeros are left out, and ones are added without a multiplication. */
+/** Most scalars are bits: 0 needs nothing, and 1 needs no multiplication. */
 function productOf<P extends Mcl.G1 | Mcl.G2>(
   mcl: typeof Mcl,
   points: Points<P>,

@@ -1,15 +1,15 @@
 import { bytesToHex, keccak256, type Hex } from "viem";
 import type * as Mcl from "mcl-wasm";
-import type { Curve, Point1, Point2 } from "./curve.ts";
+import type { Point1, Point2 } from "./curve.ts";
 
 /**
- * Where the secrets behind a key came from. Whoever knows them proves anything, so a key with known secrets is for
- * tests and for machines of one's own only.
+ * The origin of a key's secrets. Anybody who knows the secrets can prove anything: a key with known secrets serves
+ * tests and local chains only.
  */
 export const Origin = { knownSecrets: 1, ceremony: 2 } as const;
 export type Origin = (typeof Origin)[keyof typeof Origin];
 
-/** What a verifier needs: points, one more `publics` than public values. */
+/** A verifier's part of a key. `publics` has a point for the constant too. */
 export type VerifyingKey = {
   readonly origin: Origin;
   /** The circuit that the key is for. */
@@ -21,7 +21,7 @@ export type VerifyingKey = {
   readonly publics: readonly Point1[];
 };
 
-/** A point for each wire, or none where all would be infinity. */
+/** A prover's part of a key: points by wire. */
 export type ProvingKey = {
   readonly verifying: VerifyingKey;
   /** Rows: 2^log. */
@@ -43,10 +43,10 @@ export type ProvingKey = {
 /** A proof: three points. */
 export type Proof = { readonly a: Point1; readonly b: Point2; readonly c: Point1 };
 
-/** A point of the extension as words of Ethereum's precompiles, which take the imaginary part first. */
+/** Ethereum's precompiles take imaginary parts first. */
 const words2 = ([x, xi, y, yi]: Point2): bigint[] => [xi, x, yi, y];
 
-/** The words of a key, as contracts take them: origin, circuit, then the points. */
+/** A key's words for contracts: origin, circuit, then points. */
 export const keyWords = ({ origin, circuit, alpha, beta, gamma, delta, publics }: VerifyingKey): bigint[] => [
   BigInt(origin),
   BigInt(circuit),
@@ -57,11 +57,11 @@ export const keyWords = ({ origin, circuit, alpha, beta, gamma, delta, publics }
   ...publics.flat(),
 ];
 
-/** The words of a proof, as contracts take them. */
+/** A proof's words for contracts. */
 export const proofWords = ({ a, b, c }: Proof): bigint[] => [...a, ...words2(b), ...c];
 
 /** The bytes of words, 32 each, big-endian. */
-export function wordBytes(words: readonly bigint[]): Uint8Array {
+function wordBytes(words: readonly bigint[]): Uint8Array {
   const bytes = new Uint8Array(32 * words.length);
   const view = new DataView(bytes.buffer);
   words.forEach((word, i) => {
@@ -70,11 +70,14 @@ export function wordBytes(words: readonly bigint[]): Uint8Array {
   return bytes;
 }
 
-/** The hash by which a key is named: of its bytes. */
-export const keyHash = (key: VerifyingKey): Hex => keccak256(bytesToHex(wordBytes(keyWords(key))));
+/** The hash of words' bytes. */
+export const wordsHash = (words: readonly bigint[]): Hex => keccak256(bytesToHex(wordBytes(words)));
 
-/** Bytes of a proving key with 64 bytes a point, 128 over the extension. */
-export function provingKeyBytes(curve: Curve, { a, b1, b2, c, h }: ProvingKey): number {
+/** The hash by which a key is named. */
+export const keyHash = (key: VerifyingKey): Hex => wordsHash(keyWords(key));
+
+/** A proving key's bytes: 64 a point, 128 over the extension. */
+export function provingKeyBytes({ a, b1, b2, c, h }: ProvingKey): number {
   const count = (points: readonly { isZero(): boolean }[]): number => points.filter((point) => !point.isZero()).length;
   return 64 * (count(a) + count(b1) + count(c) + count(h)) + 128 * count(b2);
 }

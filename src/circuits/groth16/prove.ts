@@ -7,8 +7,7 @@ import type { Proof, ProvingKey } from "./keys.ts";
 import { rowValues } from "./rows.ts";
 
 /**
- * Proves that values of wires satisfy a circuit, and says nothing else about private wires: each proof has fresh
- * randomness.
+ * Proves a circuit satisfied, and reveals nothing else about private wires: each proof has fresh randomness.
  * @param values Of all wires, as `witnessOf` gives.
  * @throws NoProofError if a constraint is violated
  */
@@ -17,7 +16,7 @@ export function prove(curve: Curve, key: ProvingKey, circuit: Circuit, values: r
   return proveUnchecked(curve, key, circuit, values);
 }
 
-/** The same for values that may violate the circuit: a proof that no verifier takes, for tests. */
+/** Proves without a check, for tests: no verifier takes the result for violating values. */
 export function proveUnchecked(curve: Curve, key: ProvingKey, circuit: Circuit, values: readonly bigint[]): Proof {
   const [r, s] = [randomScalar(), randomScalar()];
   const { product1, product2 } = curve;
@@ -34,7 +33,7 @@ export function proveUnchecked(curve: Curve, key: ProvingKey, circuit: Circuit, 
   return { a: curve.coordinates1(a), b: curve.coordinates2(b2), c: curve.coordinates1(c) };
 }
 
-/** A B - C at the odd roots of twice the order of the rows. */
+/** A B - C at the odd roots. */
 function quotientValues(circuit: Circuit, values: readonly bigint[], log: number): bigint[] {
   const { a, b, c } = rowValues(circuit, values);
   const shifts = powers(rootOfOne(log + 1), 2 ** log);
@@ -42,7 +41,7 @@ function quotientValues(circuit: Circuit, values: readonly bigint[], log: number
   return a.map((value, k) => residue(value * b[k]! - c[k]!));
 }
 
-/** Values at the roots of one become values of the same polynomial at the odd roots of twice the order, in place. */
+/** Moves a polynomial's values from the roots to the odd roots with twice the order, in place. */
 function toOddRoots(row: bigint[], log: number, shifts: readonly bigint[]): void {
   const root = rootOfOne(log);
   const byCount = inverse(BigInt(row.length));
@@ -51,5 +50,5 @@ function toOddRoots(row: bigint[], log: number, shifts: readonly bigint[]): void
   transform(row, root);
 }
 
-/** A scalar that is as good as uniform: 64 random bytes. */
+/** An almost uniform scalar, from 64 random bytes. */
 const randomScalar = (): bigint => residue(BigInt(`0x${randomBytes(64).toString("hex")}`));

@@ -4,7 +4,7 @@ import { CircuitRefusalError } from "../errors.ts";
 import { inverses, MAX_LOG_ROWS, ORDER, power, powers, residue, rootOfOne } from "../field.ts";
 import type { Linear } from "../linear.ts";
 
-/** The exponent of the number of rows: constraints, and a row for each public value and the constant. */
+/** log2 of the rows: the constraints, then a row for each public value and the constant. */
 export function logRows({ constraints, publicCount }: Circuit): number {
   const log = Math.max(1, Math.ceil(Math.log2(constraints.length + publicCount + 1)));
   if (log + 1 > MAX_LOG_ROWS) throw new CircuitRefusalError(`2^${log} rows`);
@@ -12,8 +12,8 @@ export function logRows({ constraints, publicCount }: Circuit): number {
 }
 
 /**
- * The values of all rows' two factors and product. The rows after the constraints hold the public values alone: without
- * these rows, a public value that no constraint uses could be changed in a finished proof.
+ * The values of all rows' two factors and product. The last rows hold the public values alone: without these rows,
+ * anybody could change an unused public value in a finished proof.
  */
 export function rowValues(circuit: Circuit, values: readonly bigint[]): { a: bigint[]; b: bigint[]; c: bigint[] } {
   const count = 2 ** logRows(circuit);
@@ -47,7 +47,7 @@ export function wirePolynomials(circuit: Circuit, point: bigint): { a: bigint[];
   return { a, b, c };
 }
 
-/** The Lagrange polynomials of the 2^log roots of one, at a point that is none of the roots. */
+/** The Lagrange polynomials over 2^log roots of unity, at another point. */
 export function lagrangeBasis(log: number, point: bigint): bigint[] {
   const count = 2 ** log;
   const roots = powers(rootOfOne(log), count);

@@ -5,12 +5,12 @@ import type { Curve } from "./curve.ts";
 import { Origin, type ProvingKey } from "./keys.ts";
 import { lagrangeBasis, logRows, wirePolynomials } from "./rows.ts";
 
-/** Numbers that nobody may know: whoever knows them proves anything. */
+/** Toxic waste: anybody who knows the numbers can prove anything. */
 export type Secrets = Record<"tau" | "alpha" | "beta" | "gamma" | "delta", bigint>;
 
 /**
- * Makes keys from secrets that the caller knows: for tests and for machines of one's own. The key is marked, and
- * contracts refuse keys with the mark on public chains.
+ * Makes keys from secrets known to the caller, for tests and local chains. Contracts on public chains refuse the
+ * key's mark.
  * @param circuitHash As `circuitHash` gives.
  */
 export function setUpKnown(curve: Curve, circuit: Circuit, circuitHash: Hex, secrets: Secrets): ProvingKey {
@@ -21,7 +21,7 @@ export function setUpKnown(curve: Curve, circuit: Circuit, circuitHash: Hex, sec
   const combined = a.map((value, wire) => residue(beta * value + alpha * b[wire]! + c[wire]!));
   const first = 1 + circuit.publicCount;
   const over = (values: readonly bigint[], divisor: bigint): bigint[] => values.map((each) => (each * divisor) % ORDER);
-  // Odd roots of twice the order: there, A B - C is what its quotient by the vanishing polynomial needs.
+  // At odd roots with twice the order, the vanishing polynomial does not vanish.
   const odd = lagrangeBasis(log + 1, tau).filter((_, k) => k % 2 === 1);
   const [alpha1, beta1, delta1] = curve.multiples1([alpha, beta, delta]) as [G1, G1, G1];
   const [beta2, gamma2, delta2] = curve.multiples2([beta, gamma, delta]) as [G2, G2, G2];

@@ -3,8 +3,8 @@ import type { Curve } from "./curve.ts";
 import type { Proof, VerifyingKey } from "./keys.ts";
 
 /**
- * Whether a proof holds under a key. Public values of another number, or not below the field's order, and coordinates
- * of no point of a group are refused as a contract refuses them.
+ * Whether a proof holds under a key. Like the contract, refuses wrong numbers of public values, values from the field's
+ * order on, and coordinates off the curve or outside the group.
  */
 export function verify(curve: Curve, key: VerifyingKey, publics: readonly bigint[], proof: Proof): boolean {
   if (publics.length + 1 !== key.publics.length) return false;

@@ -311,6 +311,15 @@ export const WORDS: Record<string, Record<string, Word>> = {
         },
       },
     },
+    zk: {
+      about: "proofs of small programs, which a contract verifies at once",
+      commands: {
+        check: {
+          about: "say what a proof of a model's result takes, or why none exists",
+          load: async () => (await import("../commands/zk/check.ts")).checkCommand,
+        },
+      },
+    },
     text: {
       about: "texts as applications buy them",
       related: ["tickets serve", "devnet --text", "deploy validator"],
