@@ -17,6 +17,10 @@ library Groth16 {
     uint256 private constant MULTIPLY = 7;
     uint256 private constant PAIRING = 8;
     uint256 private constant PAIRING_BYTES = 768;
+    /// @dev Several times the precompiles' prices (EIP-1108): a refused point takes all gas.
+    uint256 private constant ADD_GAS = 1_000;
+    uint256 private constant MULTIPLY_GAS = 30_000;
+    uint256 private constant PAIRING_GAS = 600_000;
 
     /// @notice Whether a proof holds. Values and points out of range give false.
     /// @param key The key's words.
@@ -44,7 +48,7 @@ library Groth16 {
         bool isDone;
         uint256 result;
         assembly ("memory-safe") {
-            isDone := staticcall(gas(), PAIRING, pairs, PAIRING_BYTES, 0, 32)
+            isDone := staticcall(PAIRING_GAS, PAIRING, pairs, PAIRING_BYTES, 0, 32)
             result := mload(0)
         }
         return isDone && result == 1;
@@ -66,9 +70,10 @@ library Groth16 {
             slots[4] = value;
             assembly ("memory-safe") {
                 let term := add(slots, 64)
-                isPoint := and(isPoint, staticcall(gas(), MULTIPLY, term, 96, term, 64))
-                isPoint := and(isPoint, staticcall(gas(), ADD, slots, 128, slots, 64))
+                isPoint := and(isPoint, staticcall(MULTIPLY_GAS, MULTIPLY, term, 96, term, 64))
+                isPoint := and(isPoint, staticcall(ADD_GAS, ADD, slots, 128, slots, 64))
             }
+            if (!isPoint) return (false, 0, 0);
         }
         return (isPoint, slots[0], slots[1]);
     }

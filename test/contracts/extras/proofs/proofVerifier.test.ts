@@ -126,8 +126,10 @@ describe("ProofVerifier", () => {
   it("keyWithAnotherCircuitsPoints_isRefused", async () => {
     const words = keyWords(world.key);
     expect(await outcome({ words: words.with(16, 1n).with(17, 2n) })).to.equal(NOT_PROVEN);
-    // A point off the curve, and a list of another length.
+    // Points off the curve, and lists of another length.
     expect(await outcome({ words: words.with(18, words[18]! + 1n) })).to.equal(NOT_PROVEN);
+    expect(await outcome({ words: words.with(2, words[2]! + 1n) })).to.equal(NOT_PROVEN);
+    expect(await outcome({ words: words.with(16, words[16]! + BASE_ORDER) })).to.equal(NOT_PROVEN);
     expect(await outcome({ words: words.slice(0, -2) })).to.equal(NOT_PROVEN);
     expect(await outcome({ words: words.slice(0, 3) })).to.equal(NOT_PROVEN);
   });
