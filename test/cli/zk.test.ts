@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { mlpBytes } from "../../testkit/models/mlp.ts";
 import { networkBytes } from "../../testkit/circuits/networks.ts";
+import type { ProofFile } from "../../src/circuits/proofFile.ts";
 import { refute } from "./refute.ts";
 
 describe("refute zk", () => {
@@ -54,5 +55,80 @@ describe("refute zk", () => {
     const path = file("network.onnx", networkBytes([8, 6, 3]));
     expect((await refute(["zk", "check", path, "--range", "y=0:1"])).output).to.include("the model has no input y");
     expect((await refute(["zk", "check", path, "--range", "h0=0:0"])).output).to.include("a range of 0 alone");
+  });
+
+  describe("with a key", () => {
+    let model: string;
+    let key: string;
+    let input: string;
+    const proof = (): string => join(folder, "proof.json");
+    const proving = (...others: string[]): Promise<{ status: number; output: string }> =>
+      refute(["zk", "prove", model, "--key", key, "--input", `h0=${input}`, "--proof", proof(), ...others]);
+    before(async () => {
+      model = file("network.onnx", networkBytes([4, 3, 2]));
+      key = join(folder, "network.key");
+      input = join(folder, "input.json");
+      writeFileSync(input, JSON.stringify([[0.5, -0.25, 1, 0]]));
+      const { status, output } = await refute(["zk", "setup", model, "--key", key]);
+      expect(status).to.equal(0);
+      expect(output).to.match(/key hash +0x[0-9a-f]{64}/);
+      expect((await proving("--context", "0x1234")).status).to.equal(0);
+    });
+
+    it("verify_proofOfTheModel_holds_exit0", async () => {
+      const { status, output, stderr } = await refute(["zk", "verify", model, "--proof", proof()]);
+      expect(status).to.equal(0);
+      expect(output).to.match(/^the proof holds/m);
+      expect(stderr).to.include("the key's secrets are known");
+    });
+
+    it("verify_eachPartChanged_isRefused_exit1", async () => {
+      const read = JSON.parse(readFileSync(proof(), "utf8")) as ProofFile;
+      const [first, last] = read.tensors as [ProofFile["tensors"][number], ProofFile["tensors"][number]];
+      const lies: [Partial<ProofFile>, string][] = [
+        [{ context: "0x1235" }, "the proof does not hold"],
+        [{ proof: read.proof.with(0, "0x1") }, "the proof does not hold"],
+        [{ tensors: [first, { ...last, data: last.data.replace(/..$/, "00") }] }, "the proof does not hold"],
+        [{ tensors: [first] }, "the tensors are not those of the model"],
+        [{ tensors: [first, { ...last, data: "0x00" }] }, "the tensors are not those of the model"],
+        [{ key: read.key.with(2, "0x1") }, "the key has another hash than the file says"],
+        [{ proof: [] }, "the file holds no proof"],
+      ];
+      for (const [lie, why] of lies) {
+        const path = join(folder, "lie.json");
+        writeFileSync(path, JSON.stringify({ ...read, ...lie }));
+        const { status, output } = await refute(["zk", "verify", model, "--proof", path]);
+        expect(status, why).to.not.equal(0);
+        expect(output).to.include(why);
+      }
+    });
+
+    it("verify_anotherModelOrDomain_isRefused", async () => {
+      const other = file("other.onnx", networkBytes([4, 3, 2], 9));
+      for (const call of [[other], [model, "--binades", "20"]]) {
+        const { status, output } = await refute(["zk", "verify", ...call, "--proof", proof()]);
+        expect(status).to.equal(1);
+        expect(output).to.include("the key is for another circuit");
+      }
+    });
+
+    it("prove_keyOfAnotherCircuit_orDamaged_isRefused", async () => {
+      expect((await proving("--binades", "20")).output).to.include("the key is for another circuit");
+      const bytes = readFileSync(key);
+      const own = key;
+      const damages = [bytes.subarray(0, 99), bytes.subarray(0, -5), Buffer.concat([bytes, bytes]), Buffer.from("x\n")];
+      for (const damaged of damages) {
+        key = file("damaged.key", damaged);
+        expect((await proving()).output).to.include("the file holds no proving key");
+      }
+      key = own;
+    });
+
+    it("prove_inputOutsideTheDomain_isRefused", async () => {
+      writeFileSync(input, JSON.stringify([[0.5, 4, 1, 0]]));
+      const { status, output } = await proving();
+      expect(status).to.not.equal(0);
+      expect(output).to.include("element 1 of input h0 lies outside the domain");
+    });
   });
 });

@@ -23,6 +23,8 @@ export type Curve = {
   /** @returns undefined for coordinates off the curve or outside the group */
   point1(coordinates: Point1): Mcl.G1 | undefined;
   point2(coordinates: Point2): Mcl.G2 | undefined;
+  /** The same without a look at the group, which takes a millisecond a point: for keys of a prover. */
+  onCurve2(coordinates: Point2): Mcl.G2 | undefined;
   /** Whether all pairings multiply to 1. */
   pairsToOne(pairs: readonly (readonly [Mcl.G1, Mcl.G2])[]): boolean;
 };
@@ -60,7 +62,11 @@ async function load(): Promise<Curve> {
     coordinates1: (point) => coordinates1(mcl, point),
     coordinates2: (point) => coordinates2(mcl, point),
     point1: (coordinates) => toPoint1(mcl, coordinates),
-    point2: (coordinates) => toPoint2(mcl, coordinates),
+    point2: (coordinates) => {
+      const point = toPoint2(mcl, coordinates);
+      return point?.isValidOrder() === true ? point : undefined;
+    },
+    onCurve2: (coordinates) => toPoint2(mcl, coordinates),
     pairsToOne: (pairs) => {
       const product = pairs.map(([a, b]) => mcl.millerLoop(a, b)).reduce((sum, each) => mcl.mul(sum, each));
       return mcl.finalExp(product).isOne();
@@ -117,7 +123,7 @@ function toPoint2(mcl: typeof Mcl, [x, xi, y, yi]: Point2): Mcl.G2 | undefined {
   point.setX(extended(x, xi));
   point.setY(extended(y, yi));
   point.setZ(extended(1n, 0n));
-  return point.isValid() && point.isValidOrder() ? point : undefined;
+  return point.isValid() ? point : undefined;
 }
 
 function coordinates1(mcl: typeof Mcl, point: Mcl.G1): Point1 {

@@ -1,9 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { NoProofError } from "../errors.ts";
 import type { Circuit } from "../circuit.ts";
 import { inverse, ORDER, powers, residue, rootOfOne, transform } from "../field.ts";
 import type { Curve } from "./curve.ts";
 import type { Proof, ProvingKey } from "./keys.ts";
+import { randomScalar } from "./randomScalar.ts";
 import { rowValues } from "./rows.ts";
 
 /**
@@ -49,6 +49,3 @@ function toOddRoots(row: bigint[], log: number, shifts: readonly bigint[]): void
   row.forEach((coefficient, k) => (row[k] = (((coefficient * byCount) % ORDER) * shifts[k]!) % ORDER));
   transform(row, root);
 }
-
-/** An almost uniform scalar, from 64 random bytes. */
-const randomScalar = (): bigint => residue(BigInt(`0x${randomBytes(64).toString("hex")}`));

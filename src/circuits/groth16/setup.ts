@@ -3,6 +3,7 @@ import { inverse, ORDER, residue } from "../field.ts";
 import type { Circuit } from "../circuit.ts";
 import type { Curve } from "./curve.ts";
 import { Origin, type ProvingKey } from "./keys.ts";
+import { randomScalar } from "./randomScalar.ts";
 import { lagrangeBasis, logRows, wirePolynomials } from "./rows.ts";
 
 /** Toxic waste: anybody who knows the numbers can prove anything. */
@@ -47,3 +48,12 @@ export function setUpKnown(curve: Curve, circuit: Circuit, circuitHash: Hex, sec
 
 type G1 = ProvingKey["alpha1"];
 type G2 = ProvingKey["beta2"];
+
+/** Draws secrets, for a machine that forgets the numbers; nobody else can know whether the machine did. */
+export const drawSecrets = (): Secrets => ({
+  tau: randomScalar(),
+  alpha: randomScalar(),
+  beta: randomScalar(),
+  gamma: randomScalar(),
+  delta: randomScalar(),
+});

@@ -318,6 +318,18 @@ export const WORDS: Record<string, Record<string, Word>> = {
           about: "say what a proof of a model's result takes, or why none exists",
           load: async () => (await import("../commands/zk/check.ts")).checkCommand,
         },
+        setup: {
+          about: "make keys for a model on this machine alone, for tests",
+          load: async () => (await import("../commands/zk/setup.ts")).setupCommand,
+        },
+        prove: {
+          about: "execute a model, and prove that its outputs are right",
+          load: async () => (await import("../commands/zk/prove.ts")).proveCommand,
+        },
+        verify: {
+          about: "check that a proof is of a model",
+          load: async () => (await import("../commands/zk/verify.ts")).verifyCommand,
+        },
       },
     },
     text: {

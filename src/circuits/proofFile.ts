@@ -1,0 +1,95 @@
+import { bytesToHex, hexToBytes, type Hex } from "viem";
+import { z } from "zod";
+import { errorWithCode } from "../base/errors.ts";
+import { dtypeBytes } from "../numerics/dtype.ts";
+import type { ProgramCircuit } from "./compileCircuit.ts";
+import type { Curve } from "./groth16/curve.ts";
+import { verifyingOf } from "./groth16/keyFile.ts";
+import { keyHash, keyWords, Origin, proofWords, type Proof, type VerifyingKey } from "./groth16/keys.ts";
+import { verify } from "./groth16/verify.ts";
+import { publicValues } from "./witness.ts";
+
+/** A file that holds no proof. */
+export class ProofFileError extends errorWithCode("PROOF_FILE") {}
+
+const word = z.string().regex(/^0x[0-9a-f]{1,64}$/);
+const schema = z
+  .object({
+    keyHash: z.string(),
+    key: z.array(word).min(18),
+    proof: z.array(word).length(8),
+    context: word,
+    tensors: z.array(
+      z.object({ name: z.string(), data: z.string().regex(/^0x([0-9a-f]{2})*$/), elementBytes: z.number() }).strict(),
+    ),
+  })
+  .strict();
+
+/** A proof with all arguments for `requireProof` of `ProofVerifier`. */
+export type ProofFile = z.infer<typeof schema>;
+
+const hexWord = (value: bigint): Hex => `0x${value.toString(16)}`;
+
+/** Puts a proof together with the key and the tensors. */
+export function proofFile(
+  { inputs, outputs }: ProgramCircuit,
+  key: VerifyingKey,
+  proof: Proof,
+  context: bigint,
+  tensors: readonly Uint8Array[],
+): ProofFile {
+  return {
+    keyHash: keyHash(key),
+    key: keyWords(key).map(hexWord),
+    proof: proofWords(proof).map(hexWord),
+    context: hexWord(context),
+    tensors: [...inputs, ...outputs].map(({ name, dtype }, k) => ({
+      name,
+      data: bytesToHex(tensors[k]!),
+      elementBytes: dtypeBytes(dtype),
+    })),
+  };
+}
+
+/** Reads a proof's file. @throws ProofFileError */
+export function readProof(json: unknown): ProofFile {
+  const result = schema.safeParse(json);
+  if (result.success && result.data.key.length % 2 === 0) return result.data;
+  throw new ProofFileError("the file holds no proof: refute zk prove writes one");
+}
+
+/** Why a proof does not hold for a circuit; undefined if the proof holds. */
+export function faultOf(
+  curve: Curve,
+  program: ProgramCircuit,
+  circuit: Hex,
+  { keyHash: named, key: words, proof: hex, context, tensors }: ProofFile,
+): string | undefined {
+  const key = verifyingOf(words as Hex[]);
+  if (keyHash(key) !== named) return "the key has another hash than the file says";
+  if (key.circuit !== circuit) return "the key is for another circuit: another model, or other domains";
+  const expected = [...program.inputs, ...program.outputs];
+  const fits = expected.every(
+    ({ name, dtype, count }, k) =>
+      tensors[k]?.name === name && hexToBytes(tensors[k].data as Hex).length === count * dtypeBytes(dtype),
+  );
+  if (!fits || tensors.length !== expected.length) return "the tensors are not those of the model";
+  const bytes = tensors.map(({ data }) => hexToBytes(data as Hex));
+  const [inputs, outputs] = [bytes.slice(0, program.inputs.length), bytes.slice(program.inputs.length)];
+  const [ax, ay, bxi, bx, byi, by, cx, cy] = hex.map(BigInt) as [
+    bigint,
+    bigint,
+    bigint,
+    bigint,
+    bigint,
+    bigint,
+    bigint,
+    bigint,
+  ];
+  const proof: Proof = { a: [ax, ay], b: [bx, bxi, by, byi], c: [cx, cy] };
+  const holds = verify(curve, key, publicValues(program, inputs, outputs, BigInt(context)), proof);
+  return holds ? undefined : "the proof does not hold";
+}
+
+/** Whether the secrets behind a proof's key are known to somebody. */
+export const hasKnownSecrets = ({ key }: ProofFile): boolean => BigInt(key[0]!) !== BigInt(Origin.ceremony);
