@@ -33,3 +33,9 @@ export class SpanError extends CircuitRefusalError {
 
 /** Inputs without a proof: outside the declared domain, or with intermediate values finer than the assumed unit. */
 export class NoProofError extends errorWithCode("NO_PROOF") {}
+
+/** A file without a proving key, or with a damaged key. */
+export class KeyFileError extends errorWithCode("KEY_FILE") {}
+
+/** A file without a proof. */
+export class ProofFileError extends errorWithCode("PROOF_FILE") {}

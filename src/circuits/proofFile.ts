@@ -1,16 +1,13 @@
 import { bytesToHex, hexToBytes, type Hex } from "viem";
 import { z } from "zod";
-import { errorWithCode } from "../base/errors.ts";
 import { dtypeBytes } from "../numerics/dtype.ts";
 import type { ProgramCircuit } from "./compileCircuit.ts";
+import { ProofFileError } from "./errors.ts";
 import type { Curve } from "./groth16/curve.ts";
 import { verifyingOf } from "./groth16/keyFile.ts";
 import { keyHash, keyWords, Origin, proofWords, type Proof, type VerifyingKey } from "./groth16/keys.ts";
 import { verify } from "./groth16/verify.ts";
 import { publicValues } from "./witness.ts";
-
-/** A file that holds no proof. */
-export class ProofFileError extends errorWithCode("PROOF_FILE") {}
 
 const word = z.string().regex(/^0x[0-9a-f]{1,64}$/);
 const schema = z

@@ -13,20 +13,20 @@ type Points<P> = readonly P[];
 /** Both groups, for setting up, proving and verifying. */
 export type Curve = {
   /** Multiples of the generators. */
-  multiples1(scalars: readonly bigint[]): Mcl.G1[];
-  multiples2(scalars: readonly bigint[]): Mcl.G2[];
+  multiples1: (scalars: readonly bigint[]) => Mcl.G1[];
+  multiples2: (scalars: readonly bigint[]) => Mcl.G2[];
   /** The sum of points, each times a scalar. */
-  product1(points: Points<Mcl.G1>, scalars: readonly bigint[]): Mcl.G1;
-  product2(points: Points<Mcl.G2>, scalars: readonly bigint[]): Mcl.G2;
-  coordinates1(point: Mcl.G1): Point1;
-  coordinates2(point: Mcl.G2): Point2;
+  product1: (points: Points<Mcl.G1>, scalars: readonly bigint[]) => Mcl.G1;
+  product2: (points: Points<Mcl.G2>, scalars: readonly bigint[]) => Mcl.G2;
+  coordinates1: (point: Mcl.G1) => Point1;
+  coordinates2: (point: Mcl.G2) => Point2;
   /** @returns undefined for coordinates off the curve or outside the group */
-  point1(coordinates: Point1): Mcl.G1 | undefined;
-  point2(coordinates: Point2): Mcl.G2 | undefined;
+  point1: (coordinates: Point1) => Mcl.G1 | undefined;
+  point2: (coordinates: Point2) => Mcl.G2 | undefined;
   /** The same without a look at the group, which takes a millisecond a point: for keys of a prover. */
-  onCurve2(coordinates: Point2): Mcl.G2 | undefined;
+  onCurve2: (coordinates: Point2) => Mcl.G2 | undefined;
   /** Whether all pairings multiply to 1. */
-  pairsToOne(pairs: readonly (readonly [Mcl.G1, Mcl.G2])[]): boolean;
+  pairsToOne: (pairs: readonly (readonly [Mcl.G1, Mcl.G2])[]) => boolean;
 };
 
 /** The generator of the second group: EIP-197. */

@@ -1,12 +1,7 @@
 import { hexToBigInt, type Hex } from "viem";
-import { RefuteError } from "../../base/errors.ts";
+import { KeyFileError } from "../errors.ts";
 import type { Curve } from "./curve.ts";
 import { keyWords, Origin, type ProvingKey, type VerifyingKey } from "./keys.ts";
-
-/** A file that holds no proving key, or a damaged one. */
-export class KeyFileError extends RefuteError {
-  readonly code = "KEY_FILE";
-}
 
 type Point = ProvingKey["a"][number];
 type Point2 = ProvingKey["b2"][number];
@@ -78,10 +73,11 @@ function fail(): never {
 function headerOf(line: Uint8Array): Header {
   try {
     const header = JSON.parse(new TextDecoder().decode(line)) as Partial<Header>;
-    const { format, log, key, counts } = header;
+    const { format, log, counts } = header;
+    const key: readonly string[] | undefined = header.key;
     const sizes = [log, counts?.a, counts?.b, counts?.c, counts?.h];
     const isFit = sizes.every((size) => Number.isInteger(size) && size! >= 0 && size! < 2 ** 28);
-    const isKey = Array.isArray(key) && key.length >= HEAD_WORDS + 2 && key.length % 2 === 0;
+    const isKey = key !== undefined && key.length >= HEAD_WORDS + 2 && key.length % 2 === 0;
     if (format === FORMAT && isFit && isKey && key.every((word) => /^0x[0-9a-f]{1,64}$/.test(word)))
       return header as Header;
   } catch {

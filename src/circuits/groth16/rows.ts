@@ -21,7 +21,7 @@ export function rowValues(circuit: Circuit, values: readonly bigint[]): { a: big
   circuit.constraints.forEach((constraint, row) => {
     a[row] = evaluate(constraint.a, values);
     b[row] = evaluate(constraint.b, values);
-    c[row] = (a[row]! * b[row]!) % ORDER;
+    c[row] = (a[row] * b[row]) % ORDER;
   });
   for (let k = 0; k <= circuit.publicCount; k++) a[circuit.constraints.length + k] = values[k]!;
   return { a, b, c };

@@ -143,15 +143,7 @@ describe("ProofVerifier", () => {
     const { viem } = await chains.create({ override: { chainId: 1_000 } });
     const verifier = await viem.deployContract("ProofVerifier");
     const call = (key: VerifyingKey): Promise<string> =>
-      refusalOf(
-        verifier.read.requireProof([
-          keyHash(key),
-          keyWords(key),
-          world.proof as unknown as Eight,
-          CONTEXT,
-          world.tensors,
-        ]),
-      );
+      refusalOf(verifier.read.requireProof([keyHash(key), keyWords(key), world.proof, CONTEXT, world.tensors]));
     expect(await call(world.key)).to.include("KnownSecrets(1000)");
     expect(await call({ ...world.key, origin: 2 })).to.equal("accepted");
   });
