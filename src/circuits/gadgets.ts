@@ -54,11 +54,13 @@ export const withSign = (circuit: Circuit, magnitude: Linear, negative: Linear |
 export const freeBits = (circuit: Circuit, count: number, number: (read: Reader) => bigint): Linear[] =>
   Array.from({ length: count }, (_, k) => circuit.bit((read) => (number(read) >> BigInt(k)) & 1n));
 
-/** 1 if a number is 0, else 0. */
-export function isZero(circuit: Circuit, value: Linear): Linear {
-  const reciprocal = circuit.wire((read) => inverse(read(value)));
-  const nonzero = circuit.product(value, reciprocal);
-  circuit.require(value, minus(ONE, nonzero), ZERO);
+/** 1 if a number is 0, else 0. @throws SpanError */
+export function isZero(circuit: Circuit, value: Fixed): Linear {
+  // A longer number could be the field's order, and no zero.
+  requireSpan(spanOf(value), "a comparison");
+  const reciprocal = circuit.wire((read) => inverse(read(value.linear)));
+  const nonzero = circuit.product(value.linear, reciprocal);
+  circuit.require(value.linear, minus(ONE, nonzero), ZERO);
   return minus(ONE, nonzero);
 }
 

@@ -58,7 +58,7 @@ export class Operations {
   cast(value: Value, from: DTypeCode, to: DTypeCode): Value {
     if (isKnown(value)) return { word: cast(value.word, from, to) };
     if (from === to) return value;
-    if (to === DType.bool) return bit(minus(ONE, isZero(this.#circuit, value.fixed.linear)));
+    if (to === DType.bool) return bit(minus(ONE, isZero(this.#circuit, value.fixed)));
     if (isFloat(from) && value.fixed.unit < 0)
       throw new CircuitRefusalError(`circuits do not know the cast from ${dtypeName(from)} to ${dtypeName(to)} yet`);
     return this.settle(isFloat(from) ? inUnit(value.fixed, 0) : value.fixed, to);
@@ -178,7 +178,7 @@ export class Operations {
 
   #isEqual(difference: Fixed): Value {
     if (difference.low > 0n || difference.high < 0n) return { word: 0n };
-    return bit(isZero(this.#circuit, difference.linear));
+    return bit(isZero(this.#circuit, difference));
   }
 
   #not(value: Value): Value {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { Circuit } from "../../src/circuits/circuit.ts";
+import { SpanError } from "../../src/circuits/errors.ts";
 import { inverse, residue } from "../../src/circuits/field.ts";
 import type { Fixed } from "../../src/circuits/fixed.ts";
 import { atLeastZero, isZero, multiply, roundedInteger, select } from "../../src/circuits/gadgets.ts";
@@ -81,7 +82,7 @@ const GADGETS: Record<string, Gadget> = {
     each(-20, 20),
   ),
   equality: gadget(
-    (circuit) => isZero(circuit, given(circuit, 0, -20n, 20n).linear),
+    (circuit) => isZero(circuit, given(circuit, 0, -20n, 20n)),
     ([value]) => (value === 0n ? 1n : 0n),
     each(-20, 20),
   ),
@@ -175,6 +176,23 @@ describe("soundness of circuits", () => {
         }
       }
       expect([...missed]).to.deep.equal([]);
+    });
+  }
+
+  const long = (circuit: Circuit): Fixed => given(circuit, 0, 0n, 2n ** 252n);
+  const tooLong: Record<string, (circuit: Circuit) => unknown> = {
+    equality: (circuit) => isZero(circuit, long(circuit)),
+    comparison: (circuit) => atLeastZero(circuit, { ...long(circuit), low: -1n }),
+    product: (circuit) => multiply(circuit, long(circuit), given(circuit, 0, 0n, 3n)),
+    rounding: (circuit) => roundBits(circuit, given(circuit, 0, 0n, 2n ** 140n), 24, 0),
+    "word of a float32": (circuit) => encodeFloat32(circuit, given(circuit, 0, 0n, 2n ** 127n)),
+    "word of a subnormal": (circuit) => encodeFloat32(circuit, given(circuit, 0, 0n, 9n, -130)),
+  };
+  for (const [name, build] of Object.entries(tooLong)) {
+    it(`${name}_ofANumberTooLongForTheField_isRefused`, () => {
+      expect(() => build(new Circuit(1)))
+        .to.throw(SpanError)
+        .with.property("code", "CIRCUIT_REFUSED");
     });
   }
 });

@@ -27,7 +27,7 @@ export function writeKey(curve: Curve, key: ProvingKey): Uint8Array {
     key: keyWords(key.verifying).map((word): Hex => `0x${word.toString(16)}`),
     counts: { a: key.a.length, b: key.b1.length, c: key.c.length, h: key.h.length },
   };
-  const parts = [new TextEncoder().encode(`${JSON.stringify(header)}\n`)];
+  const parts: Uint8Array[] = [new TextEncoder().encode(`${JSON.stringify(header)}\n`)];
   for (const point of [key.alpha1, key.beta1, key.delta1, ...key.a, ...key.b1, ...key.c, ...key.h])
     parts.push(pointBytes(curve.coordinates1(point)));
   for (const point of [key.beta2, key.delta2, ...key.b2]) parts.push(pointBytes(curve.coordinates2(point)));
