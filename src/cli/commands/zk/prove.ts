@@ -17,7 +17,7 @@ import { appendOption } from "../../modelOptions.ts";
 import type { Output } from "../../output.ts";
 import { as, unfit, type Parse } from "../../parse.ts";
 
-type Options = CircuitOptions & { key: string; proof: string; input?: string[]; context: bigint };
+type Options = CircuitOptions & { key: string; proof: string; input?: string[]; context?: bigint };
 
 /** Contexts fill 31 bytes at most, like every public value. */
 const contextNumber: Parse<bigint> = (text, name) => {
@@ -33,7 +33,11 @@ export function proveCommand(output: Output): Command {
     .requiredOption("--key <file>", "the proving key")
     .requiredOption("--proof <file>", "where the proof is written")
     .option("--input <name=file>", "an input tensor: .pb (TensorProto), .npy or .json; repeat for more", appendOption)
-    .option("--context <number>", "what the proof is bound to beside its tensors", as(contextNumber, "--context"), 0n)
+    .option(
+      "--context <number>",
+      "what the proof is bound to beside its tensors (default: 0)",
+      as(contextNumber, "--context"),
+    )
     .action(async (path: string, options: Options) => {
       requirePlace("--proof", options.proof);
       const { model, loaded, circuit, hash } = loadCircuit(path, options, output);
@@ -46,13 +50,14 @@ export function proveCommand(output: Output): Command {
       const executor = await createExecutor(model, { threads: 1 });
       const { tensors: all } = await executor.run(inputs);
       await executor.close();
+      const { context = 0n } = options;
       const { outputs: named, checkpoints } = model.program;
       const outputs = named.map((checkpoint) => all[checkpoints[checkpoint]!.step]!);
-      const { values } = witnessOf(circuit, inputs, outputs, options.context);
+      const { values } = witnessOf(circuit, inputs, outputs, context);
       const start = performance.now();
       const proof = prove(curve, key, circuit.circuit, values);
       const milliseconds = Math.round(performance.now() - start);
-      const file = proofFile(circuit, key.verifying, proof, options.context, [...inputs, ...outputs]);
+      const file = proofFile(circuit, key.verifying, proof, context, [...inputs, ...outputs]);
       const fault = faultOf(curve, circuit, hash, file);
       if (fault !== undefined) throw new UsageError(`--key ${options.key}: the key is damaged: ${fault}`);
       writing("--proof ", options.proof, () => writeWholeSync(options.proof, `${JSON.stringify(file, null, 2)}\n`));
