@@ -2,7 +2,7 @@ import { dtypeBytes, dtypeName, readWord, type DType as DTypeCode } from "../num
 import type { CompiledModel } from "../program/compiled.ts";
 import { Op } from "../program/operations.ts";
 import { hasTwoResults } from "../program/reduction.ts";
-import type { Instruction, Program, Step, TensorRef, View } from "../program/types.ts";
+import type { Instruction, Step, TensorRef, View } from "../program/types.ts";
 import { splitDigits, viewOffset } from "../program/view.ts";
 import { programTerms } from "../program/work.ts";
 import { getOrAdd } from "../base/getOrAdd.ts";
@@ -53,7 +53,7 @@ const UNITS = [undefined, -100, -90, -80, -72, -64, -56, -48, -40] as const;
  * @throws CircuitRefusalError that names the step and why
  */
 export function compileCircuit(model: CompiledModel, domains: readonly (Domain | undefined)[]): ProgramCircuit {
-  checkProgram(model.program);
+  checkProgram(model);
   let refusal: unknown;
   for (const finest of UNITS) {
     try {
@@ -67,7 +67,12 @@ export function compileCircuit(model: CompiledModel, domains: readonly (Domain |
 }
 
 /** @throws CircuitRefusalError for a whole program */
-function checkProgram({ inputs, steps }: Program): void {
+function checkProgram(model: CompiledModel): void {
+  const { inputs, steps } = model.program;
+  const tensors = publicTensors(model);
+  for (const { name, dtype } of [...tensors.inputs, ...tensors.outputs])
+    if (!isKnownType(dtype))
+      throw new CircuitRefusalError(`${name} is of ${dtypeName(dtype)}, and circuits know float32, integers and bools`);
   const terms = programTerms(steps);
   if (terms > MAX_TERMS) throw new CircuitRefusalError(`the program has ${terms} terms, at most ${MAX_TERMS}`);
   inputs.forEach(({ source }, i) => {
@@ -114,15 +119,16 @@ class Compiler {
     });
     return {
       circuit: this.#circuit,
-      inputs: inputs.map((tensor, i) => ({ ...tensor, domain: this.#domains[i] })),
+      inputs: inputs.map((tensor, i) => ({
+        ...tensor,
+        domain: rangeOf(tensor.dtype) === undefined ? this.#domains[i] : undefined,
+      })),
       outputs,
       finest: this.#finest,
     };
   }
 
   #decode({ name, dtype, count }: PublicTensor, domain: Domain | undefined, first: number): Decoded[] {
-    if (!isKnownType(dtype))
-      throw new CircuitRefusalError(`input ${name} is of ${dtypeName(dtype)}, unknown to circuits`);
     const isFloat = rangeOf(dtype) === undefined;
     if (isFloat && domain === undefined) throw new CircuitRefusalError(`input ${name} has no domain`);
     if (isFloat) checkDomain(domain!);

@@ -1,4 +1,4 @@
-import { dtypeBytes } from "../numerics/dtype.ts";
+import { DType, dtypeBytes } from "../numerics/dtype.ts";
 import type { ProgramCircuit, PublicTensor } from "./compileCircuit.ts";
 import { NoProofError } from "./errors.ts";
 import { isWithin, packedValues } from "./words.ts";
@@ -25,10 +25,10 @@ export function witnessOf(
   context: bigint,
 ): Witness {
   const words = program.inputs.map((tensor, i) => rawWords(tensor, inputs[i]!));
-  program.inputs.forEach(({ name, domain }, i) => {
-    const k = domain === undefined ? -1 : words[i]!.findIndex((word) => !isWithin(domain, word));
+  program.inputs.forEach((tensor, i) => {
+    const k = words[i]!.findIndex((word) => !isAllowed(tensor, word));
     if (k !== -1)
-      throw new NoProofError(`element ${k} of input ${name} lies outside the domain of the circuit: no proof`);
+      throw new NoProofError(`element ${k} of input ${tensor.name} lies outside the domain of the circuit: no proof`);
   });
   const values = circuit.solve(words.flat(), [context]);
   if (circuit.violated(values).length > 0)
@@ -40,6 +40,12 @@ export function witnessOf(
       `public value ${differing} is ${values[1 + differing]} by the circuit: other outputs were given`,
     );
   return { values, publics };
+}
+
+/** Whether a circuit has an assignment for a word: bools are 0 or 1, and no other byte. */
+function isAllowed({ dtype, domain }: ProgramCircuit["inputs"][number], word: bigint): boolean {
+  if (domain !== undefined) return isWithin(domain, word);
+  return dtype !== DType.bool || word <= 1n;
 }
 
 /** The public values of tensors: context, inputs, outputs. */

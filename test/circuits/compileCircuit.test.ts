@@ -8,12 +8,28 @@ import { readModel } from "../../src/model/onnx/readModel.ts";
 import { floatTensor } from "../../src/model/onnx/tensorData.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
+import { product } from "../../src/program/sums.ts";
 import { AROUND_ONE, network, networkInput, outputsOf } from "../../testkit/circuits/networks.ts";
 import { buildModel, type ModelSpec } from "../../testkit/onnx/onnxBuilder.ts";
+import { randomProgram } from "../../testkit/programs/randomProgram.ts";
 import { Prng } from "../../testkit/random/prng.ts";
 import { rejection } from "../../testkit/rejection.ts";
 
 const CONTEXT = 12_345n;
+
+/** Random programs; most have an operation or a type without a circuit. */
+const SEEDS = 200;
+
+/** Random float32 of a domain: zeros, powers of two, few bits, all bits. */
+function within({ lowest, highest, signed }: Domain, random: Prng, count: number): Uint8Array {
+  const number = (): number => {
+    const kind = random.below(10);
+    const mantissa = kind < 4 ? 1 : 1 + (kind < 6 ? random.below(8) / 8 : random.below(2 ** 23) / 2 ** 23);
+    const magnitude = kind === 0 ? 0 : mantissa * 2 ** (lowest + random.below(highest - lowest));
+    return signed && random.below(2) === 0 ? -magnitude : magnitude;
+  };
+  return floatTensor(Array.from({ length: count }, number)).bytes;
+}
 
 const compiled = (spec: ModelSpec): CompiledModel => compile(readModel(buildModel(spec)), { shapes: {} });
 
@@ -141,6 +157,68 @@ describe("compileCircuit", () => {
     const both = network([8, 6, 4, 2]);
     expect(both.circuit.finest).to.be.a("number");
     for (let seed = 0; seed < 10; seed++) witnessAt(both, networkInput(8, seed));
+  });
+
+  it("integersAndBoolsAsInputs_areAny_withoutADomain", () => {
+    const model = compiled({
+      inputs: [
+        { name: "x", dtype: DType.uint8, shape: [5] },
+        { name: "n", dtype: DType.int32, shape: [5] },
+        { name: "c", dtype: DType.bool, shape: [5] },
+      ],
+      outputs: [
+        { name: "y", dtype: DType.float32, shape: [5] },
+        { name: "z", dtype: DType.int32, shape: [5] },
+      ],
+      nodes: [
+        { op: "Cast", inputs: ["x"], outputs: ["f"], attributes: { to: BigInt(DType.float32) } },
+        { op: "Mul", inputs: ["f", "w"], outputs: ["y"] },
+        { op: "Cast", inputs: ["x"], outputs: ["i"], attributes: { to: BigInt(DType.int32) } },
+        { op: "Where", inputs: ["c", "i", "n"], outputs: ["z"] },
+      ],
+      initializers: { w: floatTensor([1 / 255], [1]) },
+    });
+    const circuit = compileCircuit(model, [AROUND_ONE, AROUND_ONE, AROUND_ONE]);
+    expect(circuit.inputs.map(({ domain }) => domain)).to.deep.equal([undefined, undefined, undefined]);
+    const numbers = new Uint8Array(new Int32Array([-(2 ** 31), -1, 0, 7, 2 ** 31 - 1]).buffer);
+    const inputs = [Uint8Array.of(0, 1, 77, 128, 255), numbers, Uint8Array.of(1, 0, 0, 1, 0)];
+    witnessOf(circuit, inputs, outputsOf(model, inputs), CONTEXT);
+    const others = inputs.with(2, Uint8Array.of(1, 0, 0, 2, 0));
+    expect(() => witnessOf(circuit, others, outputsOf(model, others), CONTEXT)).to.throw("element 3 of input c lies");
+  });
+
+  it("randomPrograms_haveACircuitWithTheExecutorsBits_orARefusal", () => {
+    let proven = 0;
+    for (let seed = 0; seed < SEEDS; seed++) {
+      const random = new Prng(seed);
+      const { model, inputs: given } = randomProgram(random, 1 + random.below(3));
+      if (model.program.steps.some(({ count, redDigits }) => count * product(redDigits) > 100)) continue;
+      const domain = { lowest: -12, highest: 2, signed: random.below(4) > 0 };
+      const inputs = model.program.inputs.map(({ dtype, count }, i) =>
+        dtype === DType.float32
+          ? within(domain, random, count)
+          : given[i]!.map((byte) => (dtype === DType.bool ? Math.min(byte, 1) : byte)),
+      );
+      let circuit: ProgramCircuit;
+      try {
+        circuit = compileCircuit(
+          model,
+          inputs.map(() => domain),
+        );
+      } catch (error) {
+        expect(error, `seed ${seed}`).to.have.property("code", "CIRCUIT_REFUSED");
+        continue;
+      }
+      try {
+        witnessOf(circuit, inputs, outputsOf(model, inputs), CONTEXT);
+      } catch (error) {
+        expect(circuit.finest, `seed ${seed}: ${(error as Error).message}`).to.not.equal(undefined);
+        expect((error as Error).message).to.include("finer than");
+        continue;
+      }
+      proven++;
+    }
+    expect(proven).to.be.above(SEEDS / 40);
   });
 
   it("otherOutputs_haveNoWitness", () => {
