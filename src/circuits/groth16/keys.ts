@@ -44,7 +44,7 @@ export type ProvingKey = {
 export type Proof = { readonly a: Point1; readonly b: Point2; readonly c: Point1 };
 
 /** Ethereum's precompiles take imaginary parts first. */
-const words2 = ([x, xi, y, yi]: Point2): bigint[] => [xi, x, yi, y];
+const words2 = ([x, xi, y, yi]: Point2): Point2 => [xi, x, yi, y];
 
 /** A key's words for contracts: origin, circuit, then points. */
 export const keyWords = ({ origin, circuit, alpha, beta, gamma, delta, publics }: VerifyingKey): bigint[] => [
@@ -58,7 +58,11 @@ export const keyWords = ({ origin, circuit, alpha, beta, gamma, delta, publics }
 ];
 
 /** A proof's words for contracts. */
-export const proofWords = ({ a, b, c }: Proof): bigint[] => [...a, ...words2(b), ...c];
+export const proofWords = ({ a, b, c }: Proof): readonly [...Point1, ...Point2, ...Point1] => [
+  ...a,
+  ...words2(b),
+  ...c,
+];
 
 /** The bytes of words, 32 each, big-endian. */
 function wordBytes(words: readonly bigint[]): Uint8Array {

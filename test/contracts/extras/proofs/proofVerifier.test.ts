@@ -17,7 +17,7 @@ const CONTEXT = 2n ** 240n + 5n;
 const MOST_GAS = 330_000n;
 
 type Words = readonly bigint[];
-type Eight = readonly [bigint, bigint, bigint, bigint, bigint, bigint, bigint, bigint];
+type Eight = ReturnType<typeof proofWords>;
 type Tensor = { data: Hex; elementBytes: number };
 
 async function createWorld() {
@@ -154,7 +154,7 @@ describe("ProofVerifier", () => {
       address: world.verifier.address,
       abi: world.verifier.abi,
       functionName: "requireProof",
-      args: [keyHash(world.key), words, world.proof as unknown as Eight, CONTEXT, world.tensors],
+      args: [keyHash(world.key), words, world.proof, CONTEXT, world.tensors],
     });
     console.log(`      ${gas} gas, ${world.circuit.circuit.publicCount} public values`);
     expect(gas < MOST_GAS).to.equal(true);
