@@ -1,5 +1,5 @@
 import { bytesToHex, hexToBytes, type Hex } from "viem";
-import { z } from "zod";
+import { z } from "zod/v4";
 import { dtypeBytes } from "../numerics/dtype.ts";
 import type { ProgramCircuit } from "./compileCircuit.ts";
 import { ProofFileError } from "./errors.ts";

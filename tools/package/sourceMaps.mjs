@@ -57,18 +57,21 @@ export function lineMappings(mappings) {
   return lines.join(";");
 }
 
-/** Files that hold tables and little code: their stack traces need no lines of the sources. */
-const TABLES = /^src[\\/](compiler[\\/]table|chain[\\/]abi|cli[\\/]words)[\\/]/;
+/**
+ * Files that hold tables or read options, and extras that no job needs: their stack traces need no lines of the
+ * sources.
+ */
+const WITHOUT_MAPS = /^src[\\/](compiler[\\/]table|chain[\\/]abi|cli|circuits|examine)[\\/]/;
 
 /**
- * Rewrites all source maps of a folder without names, and removes the maps of tables. A source has the name of its file
+ * Rewrites all source maps of a folder without names, and removes some. A source has the name of its file
  * alone: the package has no sources, and the code lies in the same folders.
  */
 export function thinSourceMaps(folder) {
   for (const name of readdirSync(folder, { recursive: true })) {
     if (!name.endsWith(".js.map")) continue;
     const path = join(folder, name);
-    if (TABLES.test(name)) {
+    if (WITHOUT_MAPS.test(name)) {
       const code = path.slice(0, -".map".length);
       writeFileSync(code, readFileSync(code, "utf8").replace(/\/\/# sourceMappingURL=.*\n?$/, ""));
       rmSync(path);
