@@ -10,11 +10,8 @@ export function helpScreen(): string {
   const rows = Object.entries(WORDS).flatMap(([group, words]) =>
     Object.entries(words).map(([name, word], k) => lineOf(k === 0 ? group : "", name, word)),
   );
-  return [
-    "Usage: refute COMMAND [SUBCOMMAND] [FLAGS]",
-    ...rows,
-    "Every command takes --help, --json, --quiet, --no-color and --version.",
-  ].join("\n");
+  const usage = "Usage: refute COMMAND [SUBCOMMAND] [FLAGS] (all take --help, --json, --quiet)";
+  return [usage, ...rows].join("\n");
 }
 
 /** Returns the help for a word that only names a noun: a line for each command. */

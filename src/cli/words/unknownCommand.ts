@@ -37,5 +37,8 @@ function commandsNear(word: string, named: readonly [name: string, command: stri
     named.map(([name]) => name),
   );
   const commands = named.filter(([name]) => names.includes(name)).map(([, command]) => command);
-  return commands.length === 0 ? undefined : [...new Set(commands)];
+  if (commands.length === 0) return undefined;
+  // A command at the top is meant rather than a command of some noun.
+  const atTop = commands.filter((command) => !command.includes(" "));
+  return [...new Set(atTop.length > 0 ? atTop : commands)];
 }

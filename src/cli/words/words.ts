@@ -312,7 +312,7 @@ export const WORDS: Record<string, Record<string, Word>> = {
       },
     },
     zk: {
-      about: "proofs of small programs, which a contract verifies at once",
+      about: "proofs of small programs",
       commands: {
         check: {
           about: "say what a proof of a model's result takes, or why none exists",
