@@ -12,7 +12,7 @@ const TAGS = new Set(
   "a blockquote br code del div em h1 h2 h3 h4 hr img li ol p pre strong table tbody td th thead tr ul".split(" "),
 );
 
-const render = (text: string): string => renderMarkdown(text, "#/docs/page", (href) => ({ href })).html;
+const render = (text: string): string => renderMarkdown(text, (href) => ({ href })).html;
 
 describe("the documentation of the page", () => {
   const pages = [...docPages(), ...REFERENCE];

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { Failure, Loading } from "../ui/states.tsx";
+import { placeHash } from "./address.ts";
 import { useHtml } from "./usePages.ts";
 
 /** A page, scrolled to a section. Its HTML was rendered while the site was built, and has the tags of Markdown only. */
@@ -9,6 +10,7 @@ export function Article({ name, section }: { name: string; section: string | und
   useEffect(() => {
     if (html === undefined) return;
     for (const table of article.current?.querySelectorAll("table") ?? []) nameCells(table);
+    for (const heading of article.current?.querySelectorAll("h2, h3, h4, h5, h6") ?? []) linkToItself(heading, name);
     // Whoever goes on by keys goes on from here, not from the contents.
     article.current?.focus({ preventScroll: true });
     if (section === undefined) return scrollTo(0, 0);
@@ -26,6 +28,15 @@ export function Article({ name, section }: { name: string; section: string | und
       dangerouslySetInnerHTML={{ __html: html.value }}
     />
   );
+}
+
+/** Makes a heading a link to its section. In the site's files such links would be a thirtieth of all bytes. */
+function linkToItself(heading: Element, page: string): void {
+  const link = document.createElement("a");
+  link.className = "anchor";
+  link.href = placeHash(page, heading.id.slice("s-".length));
+  link.append(...heading.childNodes);
+  heading.append(link);
 }
 
 /** On a narrow screen each row is a card, as in `Table`: cells get their column's title, and roles stay. */

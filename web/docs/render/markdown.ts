@@ -31,10 +31,9 @@ export const anchorOf = (heading: string): string =>
 /**
  * Renders a page of the documentation. HTML in it is shown as text, comments are left out: what comes out has the tags
  * of Markdown only.
- * @param address What the site's address says of the page, after `#`
  * @throws Error if a link leads nowhere
  */
-export function renderMarkdown(text: string, address: string, resolve: Resolve): Rendered {
+export function renderMarkdown(text: string, resolve: Resolve): Rendered {
   const pictures: string[] = [];
   const anchors = new Map<string, number>();
   const unique = (anchor: string): string => {
@@ -47,9 +46,7 @@ export function renderMarkdown(text: string, address: string, resolve: Resolve):
     renderer: {
       heading({ tokens, text: heading, depth }: Tokens.Heading) {
         const id = escapeHtml(unique(anchorOf(heading)));
-        const inner = this.parser.parseInline(tokens);
-        if (depth === 1) return `<h1 id="s-${id}">${inner}</h1>\n`;
-        return `<h${depth} id="s-${id}"><a class="anchor" href="${address}/${id}">${inner}</a></h${depth}>\n`;
+        return `<h${depth} id="s-${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
       },
       html: ({ text: html }: Tokens.HTML | Tokens.Tag) => escapeHtml(html.replace(/<!--[^]*?-->\n?/g, "")),
       link({ href: link, tokens, text: name }: Tokens.Link) {

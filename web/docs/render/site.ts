@@ -47,5 +47,5 @@ export async function renderPage(page: DocPage, pages: readonly DocPage[]): Prom
     const href = addressOf(found.name) + (section === undefined ? "" : `/${anchorOf(section)}`);
     return { href, title: found.title };
   };
-  return renderMarkdown(await page.markdown(), addressOf(page.name), toSite);
+  return renderMarkdown(await page.markdown(), toSite);
 }
