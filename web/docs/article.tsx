@@ -8,9 +8,11 @@ export function Article({ name, section }: { name: string; section: string | und
   const html = useHtml(name);
   const article = useRef<HTMLElement>(null);
   useEffect(() => {
-    if (html === undefined) return;
     for (const table of article.current?.querySelectorAll("table") ?? []) nameCells(table);
     for (const heading of article.current?.querySelectorAll("h2, h3, h4, h5, h6") ?? []) linkToItself(heading, name);
+  }, [html, name]);
+  useEffect(() => {
+    if (html === undefined) return;
     // Whoever goes on by keys goes on from here, not from the contents.
     article.current?.focus({ preventScroll: true });
     if (section === undefined) return scrollTo(0, 0);

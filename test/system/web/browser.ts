@@ -109,9 +109,12 @@ export async function colours(page: Page, scheme: "light" | "dark" | "system"): 
   await page.evaluate(`((data) => void (${theme}))(document.documentElement.dataset)`);
 }
 
-/** Takes a picture of a whole page, from its top. Chromium draws no page in the background: a picture would hang. */
-export async function picture(page: Page, path: `${string}.png`): Promise<void> {
+/**
+ * Takes a picture of a whole page, from its top, or of the part on the screen. Chromium draws no page in the
+ * background: a picture would hang.
+ */
+export async function picture(page: Page, path: `${string}.png`, fullPage = true): Promise<void> {
   await page.bringToFront();
-  await page.evaluate("scrollTo(0, 0)");
-  await page.screenshot({ path, fullPage: true });
+  if (fullPage) await page.evaluate("scrollTo(0, 0)");
+  await page.screenshot({ path, fullPage });
 }

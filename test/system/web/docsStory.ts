@@ -1,5 +1,5 @@
 import type { Browser } from "puppeteer-core";
-import { click, colours, fill, goTo, waitFor, waitForText, watchedPage } from "./browser.ts";
+import { click, colours, fill, goTo, picture, waitFor, waitForText, watchedPage } from "./browser.ts";
 import { inspect } from "./inspect.ts";
 
 const WIDE = { width: 1_280, height: 900 };
@@ -22,31 +22,36 @@ const FITS = `document.documentElement.scrollWidth <= innerWidth &&
  */
 export async function docsStory(browser: Browser, site: string, pictures: string): Promise<void> {
   const { page, origins, problems } = await watchedPage(browser);
-  const picture = (name: string): Promise<unknown> => page.screenshot({ path: `${pictures}/docs-${name}.png` });
+  const take = (name: string): Promise<void> => picture(page, `${pictures}/docs-${name}.png`, false);
   await page.setViewport(WIDE);
   await page.goto(`${site}/#/docs`);
   await waitForText(page, "For watchers");
   await waitFor(page, `document.querySelector(".docs > .stack h2").innerText === "Start"`);
-  await picture("start");
+  await take("start");
   await inspect(page, "the documentation", pictures);
   await click(page, ".columns a[href='#/docs/operating/a-watcher']");
   await waitFor(page, "Math.abs(document.getElementById('s-a-watcher')?.getBoundingClientRect().top - 72) < 40");
-  await picture("section");
+  await take("section");
+  // Going on to another section of the page leaves the headings as they are.
+  await goTo(page, "#/docs/operating/a-worker");
+  await waitFor(page, "Math.abs(document.getElementById('s-a-worker')?.getBoundingClientRect().top - 72) < 40");
+  await waitFor(page, "[...document.querySelectorAll('.prose h2')].every((each) => each.children.length === 1)");
+  await waitFor(page, "document.querySelector('.anchor .anchor') === null");
   await fill(page, "input[type=search]", "clock bond");
   await waitFor(page, "document.querySelectorAll('.found li').length > 3");
-  await picture("search");
+  await take("search");
   await page.keyboard.press("Enter");
   await waitFor(page, "document.querySelector('.prose h1') !== null && document.querySelector('.found') === null");
   await goTo(page, "#/docs/training");
   await waitFor(page, "[...document.images].length > 0 && [...document.images].every(({ naturalWidth: w }) => w > 0)");
   await inspect(page, "a page of the documentation", pictures);
   await colours(page, "dark");
-  await picture("dark");
+  await take("dark");
   await page.setViewport(NARROW);
   await goTo(page, "#/docs/faq");
   await waitForText(page, "Who watches");
   await waitFor(page, FITS);
-  await picture("narrow");
+  await take("narrow");
   const places = new Map<string, Set<string>>();
   const links: string[] = [];
   const pages = await allPages(page.evaluate("[...document.querySelectorAll('.contents a')].map(({ hash }) => hash)"));
