@@ -17,3 +17,12 @@ export async function checkCall(
     throw translateError(error, call.functionName);
   });
 }
+
+/** Estimates the gas of a call of an account, without a margin. @throws viem's error if the call would not pass */
+export function estimateCall(
+  publicClient: Pick<PublicClient, "estimateContractGas">,
+  account: Address,
+  { maxGas, ...call }: Call,
+): Promise<bigint> {
+  return publicClient.estimateContractGas({ ...call, ...(maxGas !== undefined && { gas: maxGas }), account });
+}

@@ -2,7 +2,7 @@ import type { Abi, Address, Chain, ContractFunctionName, LocalAccount } from "vi
 import type { PublicClient, TransactionReceipt, Transport } from "viem";
 import { hasRpcError } from "./answers.ts";
 import { calldataOf, type Call, type TransactionSender, type Writable } from "./call.ts";
-import { checkCall } from "./checkCall.ts";
+import { checkCall, estimateCall } from "./checkCall.ts";
 import { NonceTakenError, RpcUnavailableError, TransactionDroppedError, TransactionRevertedError } from "./errors.ts";
 import { maxFees, raised, refundedFees } from "./fees.ts";
 import { withMargin } from "./gasLimit.ts";
@@ -118,16 +118,14 @@ export class Sender implements TransactionSender {
 
   /** @param isInTurn Whether the transaction is offered after the offers under way. */
   async #submit(call: Call, notBefore = 0, isInTurn = false): Promise<Waiting> {
-    const { maxGas, ...called } = call;
-    const { address, functionName, value = 0n } = called;
+    const { address, functionName, value = 0n } = call;
     // The counts are read first. After the simulation, a reorganisation or another process with the same key may bring
     // this very move into a block. The nonce is then taken, and the node refuses the repeated move free of charge. The
     // contract would refuse the move too, but for the price of the gas.
     const counts = await this.#nonces.read(notBefore);
     this.#nonces.free(functionName, counts);
     // By its address: with an account that signs, viem would ask for nonce and fees too.
-    const limit = maxGas === undefined ? {} : { gas: maxGas };
-    const estimate = this.#publicClient.estimateContractGas({ ...called, ...limit, account: this.address });
+    const estimate = estimateCall(this.#publicClient, this.address, call);
     // At once: other transactions wait for this one, and at a bad node each request may take seconds.
     const [estimated, usual] = await Promise.all([estimate, this.#offers.usualFees()]);
     const gas = withMargin(estimated);

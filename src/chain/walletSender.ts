@@ -4,7 +4,7 @@ import type { Hex, PublicClient, ReplacementReason, TransactionReceipt, Transpor
 import { calldataOf, type Call, type TransactionSender, type Writable } from "./call.ts";
 import { TransactionDroppedError, TransactionRevertedError, WalletRefusedError, WrongChainError } from "./errors.ts";
 import { RefuteError } from "../base/errors.ts";
-import { checkCall } from "./checkCall.ts";
+import { checkCall, estimateCall } from "./checkCall.ts";
 import { withMargin } from "./gasLimit.ts";
 import { inTurn } from "../base/inTurn.ts";
 import { translateError } from "./translateError.ts";
@@ -47,10 +47,7 @@ export class WalletSender implements TransactionSender {
 
   async #submit(call: Call): Promise<Hex> {
     const { address, functionName, value = 0n } = call;
-    const { maxGas, ...called } = call;
-    const limit = maxGas === undefined ? {} : { gas: maxGas };
-    const estimate = this.#publicClient.estimateContractGas({ ...called, ...limit, account: this.address });
-    const gas = withMargin(await estimate);
+    const gas = withMargin(await estimateCall(this.#publicClient, this.address, call));
     const data = calldataOf(call);
     try {
       // The user may have switched the wallet to another chain.

@@ -16,14 +16,15 @@ export type Fixed = {
   readonly negative?: Linear;
 };
 
-const magnitude = (value: bigint): bigint => (value < 0n ? -value : value);
+/** An integer without its sign. */
+export const absolute = (value: bigint): bigint => (value < 0n ? -value : value);
 
 /** A bit as a number. */
 export const fromBit = (linear: Linear): Fixed => ({ linear, unit: 0, low: 0n, high: 1n });
 
 /** Bits for the largest magnitude, in the number's unit. */
 export const spanOf = ({ low, high }: Fixed): number =>
-  bitLength(magnitude(low) > magnitude(high) ? magnitude(low) : magnitude(high));
+  bitLength(absolute(low) > absolute(high) ? absolute(low) : absolute(high));
 
 /** An integer as a number. */
 export const integer = (value: bigint): Fixed => ({ linear: constant(value), unit: 0, low: value, high: value });

@@ -2,7 +2,7 @@ import { bitLength } from "../numerics/round.ts";
 import type { Circuit, Hint, Reader } from "./circuit.ts";
 import { SpanError } from "./errors.ts";
 import { inverse, SAFE_BITS } from "./field.ts";
-import { productBounds, spanOf, sum, type Fixed } from "./fixed.ts";
+import { absolute, productBounds, spanOf, sum, type Fixed } from "./fixed.ts";
 import { constant, fromBits, minus, ONE, plus, times, weighted, ZERO, type Linear } from "./linear.ts";
 
 /** A shift's places, and the power of two. */
@@ -58,10 +58,15 @@ export const freeBits = (circuit: Circuit, count: number, number: (read: Reader)
 export function isZero(circuit: Circuit, value: Fixed): Linear {
   // A longer number could be the field's order, and no zero.
   requireSpan(spanOf(value), "a comparison");
-  const reciprocal = circuit.wire((read) => inverse(read(value.linear)));
-  const nonzero = circuit.product(value.linear, reciprocal);
-  circuit.require(value.linear, minus(ONE, nonzero), ZERO);
-  return minus(ONE, nonzero);
+  return minus(ONE, isNonzero(circuit, value.linear));
+}
+
+/** 1 if a combination is other than 0 in the field, else 0. */
+export function isNonzero(circuit: Circuit, value: Linear): Linear {
+  const reciprocal = circuit.wire((read) => inverse(read(value)));
+  const nonzero = circuit.product(value, reciprocal);
+  circuit.require(value, minus(ONE, nonzero), ZERO);
+  return nonzero;
 }
 
 /** 1 if a number is at least 0, else 0. @throws SpanError */
@@ -108,10 +113,10 @@ export function select(circuit: Circuit, condition: Linear, a: Fixed, b: Fixed):
 
 /** Rounds an integer to `bits` significant bits, half to even. */
 export function roundedInteger(value: bigint, bits: number): bigint {
-  const absolute = value < 0n ? -value : value;
-  const places = BigInt(Math.max(0, bitLength(absolute) - bits));
-  const kept = absolute >> places;
-  const rest = absolute - (kept << places);
+  const whole = absolute(value);
+  const places = BigInt(Math.max(0, bitLength(whole) - bits));
+  const kept = whole >> places;
+  const rest = whole - (kept << places);
   const half = places === 0n ? 0n : 1n << (places - 1n);
   const up = places > 0n && (rest > half || (rest === half && (kept & 1n) === 1n)) ? 1n : 0n;
   const result = (kept + up) << places;

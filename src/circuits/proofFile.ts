@@ -5,7 +5,7 @@ import type { ProgramCircuit } from "./compileCircuit.ts";
 import { ProofFileError } from "./errors.ts";
 import type { Curve } from "./groth16/curve.ts";
 import { verifyingOf } from "./groth16/keyFile.ts";
-import { keyHash, keyWords, Origin, proofWords, type Proof, type VerifyingKey } from "./groth16/keys.ts";
+import { keyHash, keyWords, Origin, proofOf, proofWords, type Proof, type VerifyingKey } from "./groth16/keys.ts";
 import { verify } from "./groth16/verify.ts";
 import { publicValues } from "./witness.ts";
 
@@ -66,24 +66,13 @@ export function faultOf(
   if (keyHash(key) !== named) return "the key has another hash than the file says";
   if (key.circuit !== circuit) return "the key is for another circuit: another model, or other domains";
   const expected = [...program.inputs, ...program.outputs];
+  const bytes = tensors.map(({ data }) => hexToBytes(data as Hex));
   const fits = expected.every(
-    ({ name, dtype, count }, k) =>
-      tensors[k]?.name === name && hexToBytes(tensors[k].data as Hex).length === count * dtypeBytes(dtype),
+    ({ name, dtype, count }, k) => tensors[k]?.name === name && bytes[k]!.length === count * dtypeBytes(dtype),
   );
   if (!fits || tensors.length !== expected.length) return "the tensors are not those of the model";
-  const bytes = tensors.map(({ data }) => hexToBytes(data as Hex));
   const [inputs, outputs] = [bytes.slice(0, program.inputs.length), bytes.slice(program.inputs.length)];
-  const [ax, ay, bxi, bx, byi, by, cx, cy] = hex.map(BigInt) as [
-    bigint,
-    bigint,
-    bigint,
-    bigint,
-    bigint,
-    bigint,
-    bigint,
-    bigint,
-  ];
-  const proof: Proof = { a: [ax, ay], b: [bx, bxi, by, byi], c: [cx, cy] };
+  const proof = proofOf(hex.map(BigInt) as unknown as ReturnType<typeof proofWords>);
   const holds = verify(curve, key, publicValues(program, inputs, outputs, BigInt(context)), proof);
   return holds ? undefined : "the proof does not hold";
 }

@@ -3,8 +3,8 @@ import { bitLength } from "../numerics/round.ts";
 import type { Circuit } from "./circuit.ts";
 import { CircuitRefusalError, SpanError } from "./errors.ts";
 import { inverse, SAFE_BITS } from "./field.ts";
-import { spanOf, type Fixed } from "./fixed.ts";
-import { freeBits, magnitudeOf, roundedInteger, shift, withSign } from "./gadgets.ts";
+import { absolute, spanOf, type Fixed } from "./fixed.ts";
+import { freeBits, isNonzero, magnitudeOf, roundedInteger, shift, withSign } from "./gadgets.ts";
 import { constant, fromBits, minus, ONE, plus, ZERO, type Linear } from "./linear.ts";
 
 /** Significant bits of a float32. */
@@ -79,14 +79,10 @@ function placesBack(circuit: Circuit, most: number, power: Linear): Linear {
   return back;
 }
 
-const absolute = (value: bigint): bigint => (value < 0n ? -value : value);
-
 /** 1 if the half bit equals 1, and lower bits do or the kept bits are odd. */
 function roundsUp(circuit: Circuit, half: Linear, odd: Linear, low: Linear): Linear {
   if (low.size === 0) return circuit.product(half, odd);
-  const reciprocal = circuit.wire((read) => inverse(read(low)));
-  const sticky = circuit.product(low, reciprocal);
-  circuit.require(low, minus(ONE, sticky), ZERO);
+  const sticky = isNonzero(circuit, low);
   const either = plus(odd, circuit.product(minus(ONE, odd), sticky));
   return circuit.product(half, either);
 }

@@ -4,7 +4,7 @@ import { bitLength } from "../numerics/round.ts";
 import type { Circuit } from "./circuit.ts";
 import { CircuitRefusalError, SpanError } from "./errors.ts";
 import { SAFE_BITS } from "./field.ts";
-import { spanOf, type Fixed } from "./fixed.ts";
+import { absolute, spanOf, type Fixed } from "./fixed.ts";
 import { atLeastZero, freeBits, magnitudeOf, shift, withSign } from "./gadgets.ts";
 import { fromBits, minus, ONE, plus, times, ZERO, type Linear } from "./linear.ts";
 import { MANTISSA } from "./rounding.ts";
@@ -105,8 +105,8 @@ export function encodeFloat32(circuit: Circuit, value: Fixed): Linear {
   if (length + most > SAFE_BITS) throw new SpanError(`an output spans ${length} bits in units of 2^${value.unit}`);
   const { magnitude, negative } = magnitudeOf(circuit, value);
   const { amount, power } = shift(circuit, most, (read) => {
-    const absolute = read(magnitude);
-    return absolute === 0n ? 0 : Math.max(0, length - bitLength(absolute < 0n ? -absolute : absolute));
+    const value = read(magnitude);
+    return value === 0n ? 0 : Math.max(0, length - bitLength(absolute(value)));
   });
   const below = BigInt(length - MANTISSA);
   const bits = freeBits(circuit, MANTISSA, (read) => BigInt.asUintN(SAFE_BITS, read(magnitude) * read(power)) >> below);

@@ -67,17 +67,13 @@ export async function ownGuess(run: RunExecution, item: number): Promise<Guess |
 
 /** The same way to execute, with a guess for the items in one run. */
 export const withGuess = (execute: Execute, guess: Guess | undefined): Execute =>
-  Object.assign(
-    around(execute, (action, order) => action(order)),
-    { guess },
-  );
+  Object.assign(same(execute), { guess });
 
 /** The same way to execute, with a text's next tokens looked up in the text, while lookup pays. */
 export const withLookup = (execute: Execute): Execute =>
-  Object.assign(
-    around(execute, (action, order) => action(order)),
-    { lookup: "where it pays" as const },
-  );
+  Object.assign(same(execute), { lookup: "where it pays" as const });
+
+const same = (execute: Execute): Execute => around(execute, (action, order) => action(order));
 
 /** Executes a run's items together, up to the last guess. Each item that counts has the bits it has by itself. */
 export class Blocks {

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
+import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { folderProblem } from "../writable.ts";
 import { DatabaseAccessError, DatabaseFileError, DatabaseInUseError } from "./errors.ts";
@@ -61,6 +62,11 @@ export class Database {
       opened?.close();
       throw explained(error, path, content.what);
     }
+  }
+
+  /** Removes a closed database, if there is one, with the files beside it. */
+  static remove(path: string): void {
+    for (const ending of ["", "-wal", "-shm"]) rmSync(path + ending, { force: true });
   }
 
   /** Does something of which nothing is asked back. */

@@ -64,6 +64,13 @@ export const proofWords = ({ a, b, c }: Proof): readonly [...Point1, ...Point2, 
   ...c,
 ];
 
+/** The proof of the words of {@link proofWords}. */
+export const proofOf = ([ax, ay, bxi, bx, byi, by, cx, cy]: ReturnType<typeof proofWords>): Proof => ({
+  a: [ax, ay],
+  b: [bx, bxi, by, byi],
+  c: [cx, cy],
+});
+
 /** The bytes of words, 32 each, big-endian. */
 function wordBytes(words: readonly bigint[]): Uint8Array {
   const bytes = new Uint8Array(32 * words.length);

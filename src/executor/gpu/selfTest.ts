@@ -27,7 +27,7 @@ export async function selfTestGpu(
 ): Promise<void> {
   await selfTestExecutor((model) => createGpuExecutor(model, gpu, { seed }), seed);
   const prng = new Prng(seed);
-  const steps = functions.map(functionStep);
+  const steps = functions.map((op) => functionStep(op, OPERANDS));
   const inputs = functions.flatMap((op) => Array.from({ length: signature(op)!.arity }, () => operands(prng)));
   const model = functionsModel(steps);
   const executor = await createGpuExecutor(model, gpu, { seed });
@@ -51,14 +51,14 @@ function operands(prng: Prng): Uint8Array {
   return bytes;
 }
 
-/** The step that applies a function to each element of its inputs. */
-function functionStep(op: Op): Step {
+/** The step that applies a function of float32 to each element of its inputs. */
+export function functionStep(op: Op, count: number): Step {
   const { arity } = signature(op)!;
-  const axes = [{ extent: OPERANDS, stride: 1, base: 0, div: 1, coeffs: [{ digit: 0, coeff: 1 }] }];
+  const axes = [{ extent: count, stride: 1, base: 0, div: 1, coeffs: [{ digit: 0, coeff: 1 }] }];
   const slots = Array.from({ length: arity }, (_, input) => input);
   return {
-    ...{ dtype: DType.float32, count: OPERANDS, outDigits: [OPERANDS], redDigits: [], reduce: Reduce.none },
-    inputs: slots.map((index) => ({ kind: "input", index, dtype: DType.float32, count: OPERANDS })),
+    ...{ dtype: DType.float32, count, outDigits: [count], redDigits: [], reduce: Reduce.none },
+    inputs: slots.map((index) => ({ kind: "input", index, dtype: DType.float32, count })),
     ...{ constants: [], termReads: [], term: { code: [], outA: 0, outB: 0 } },
     epilogueReads: slots.map((input) => ({ input, fill: 0n, axes })),
     epilogue: { code: [{ op, dtype: DType.float32, a: 0, b: arity - 1, c: 0 }], out: arity },
@@ -66,7 +66,7 @@ function functionStep(op: Op): Step {
 }
 
 /** A model whose steps share no inputs and read only inputs. */
-function functionsModel(steps: readonly Step[]): CompiledModel {
+export function functionsModel(steps: readonly Step[]): CompiledModel {
   let next = 0;
   const moved = steps.map((step) => ({ ...step, inputs: step.inputs.map((ref) => ({ ...ref, index: next++ })) }));
   const inputs = moved.flatMap((step) => step.inputs.map(({ dtype, count }) => ({ dtype, count })));

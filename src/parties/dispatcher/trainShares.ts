@@ -1,5 +1,5 @@
-import { rmSync } from "node:fs";
 import { concatHex, keccak256, stringToHex, type Hex } from "viem";
+import { Database } from "../../base/database/database.ts";
 import { TRAINING } from "../../compiler/wraps/wrapTraining.ts";
 import { concatenated } from "../../program/merkle/concatenated.ts";
 import { sha256, toHex } from "../../program/merkle/hash.ts";
@@ -80,7 +80,7 @@ export async function trainShares(
     const spent = store.steps().reduce((sum, { fee }) => sum + fee, 0n);
     const trained = await trainStep({ training, store, options, spent }, step);
     // A kill in between leaves unread files.
-    for (const kind of ["parts", "join"]) removeState(`${store.path}.${step}.${kind}`);
+    for (const kind of ["parts", "join"]) Database.remove(`${store.path}.${step}.${kind}`);
     options.onTrained?.(trained);
   }
   return store.state();
@@ -141,8 +141,4 @@ async function dispatched(batch: Batch, path: string, options: ShareOptions, spe
   } finally {
     store.close();
   }
-}
-
-function removeState(path: string): void {
-  for (const ending of ["", "-wal", "-shm"]) rmSync(path + ending, { force: true });
 }

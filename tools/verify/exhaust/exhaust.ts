@@ -72,14 +72,19 @@ const worse = (a: Measured, b: Measured): Measured => ({
   doubts: a.doubts + b.doubts,
 });
 
+/** SHA-256 over the hashes of all chunks, in order. */
+export function hashOfChunks(chunks: readonly Pick<ChunkReport, "hash">[]): string {
+  const hash = createHash("sha256");
+  for (const chunk of chunks) hash.update(chunk.hash, "hex");
+  return hash.digest("hex");
+}
+
 /** Combines a function's chunk reports into a single report. */
 function combine(chunks: readonly ChunkReport[]): FunctionReport {
   const sorted = chunks.toSorted((a, b) => a.chunk - b.chunk);
-  const hash = createHash("sha256");
-  for (const chunk of sorted) hash.update(chunk.hash, "hex");
   const of = (build: BuildName): Measured => sorted.map(({ builds }) => builds[build]).reduce(worse);
   const builds = Object.fromEntries(BUILDS.map((build) => [build, of(build)])) as Record<BuildName, Measured>;
-  return { hash: hash.digest("hex"), builds };
+  return { hash: hashOfChunks(sorted), builds };
 }
 
 /** The builds whose estimates are further off than the kernels claim, in words. */
