@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
+import {IClasses} from "../interfaces/IClasses.sol";
+import {Terms} from "../types/Terms.sol";
+
 /// @title The gas cost of a job for its worker, and the fee that covers the gas.
 /// @notice By their usual policy, workers refuse jobs that pay less. They may ask for more.
 /// @dev The same bounds as src/dispute/jobCost.ts, number by number: test/contracts/consumer/jobFees.test.ts compares
@@ -45,6 +48,9 @@ library JobFees {
     uint256 private constant NODES_ZERO = 58;
     uint256 private constant DELIVERY_FULL = 94;
     uint256 private constant DELIVERY_ZERO = 290;
+    uint256 private constant TERMS_FULL = 138;
+    uint256 private constant TERMS_ZERO = 246;
+    uint256 private constant ADDRESS = 20;
 
     /// @dev What is executed beside calldata.
     uint256 private constant CLAIM = 45_000;
@@ -59,14 +65,37 @@ library JobFees {
     uint256 private constant HEADER_BYTE = 2;
     uint256 private constant OUTPUT_BYTE = 10;
     uint256 private constant CALLBACK = 35_000;
+    uint256 private constant SEAL = 18_000;
+    uint256 private constant CLAIM_ON_TERMS = 45_000;
+    uint256 private constant OPEN = 12_000;
+    uint256 private constant ASK_CLASS = 80_000;
     /// @dev A hash, bytes; and what memory's square is divided by.
     uint256 private constant WORD = 32;
     uint256 private constant MEMORY_DIVISOR = 512;
 
-    /// @notice The fee that covers a job's gas, with a margin for a rising price.
+    /// @notice The fee that covers the gas of a job without terms, with a margin for a rising price.
     /// @param gasPrice wei, or the smallest units of the stake asset: they are worth the same.
     function coveringFee(Shape memory shape, uint256 gasPrice) internal pure returns (uint256) {
-        return (jobGas(shape) * gasPrice * COVERED_PERCENT + 99) / 100;
+        return _covering(jobGas(shape), gasPrice);
+    }
+
+    /// @notice The fee that covers the gas of a job with terms, with a margin for a rising price.
+    /// @param terms The terms of `postWithTerms`.
+    /// @param gasPrice As for a job without terms.
+    function coveringFee(Shape memory shape, Terms memory terms, uint256 gasPrice) internal pure returns (uint256) {
+        return _covering(jobGas(shape) + termsGas(terms), gasPrice);
+    }
+
+    /// @notice An upper bound on the gas that terms cost the worker, beside `jobGas`: the terms' bytes in two calls,
+    /// the seal's own transaction, and the question for a class. The classes' contract may burn more: workers do not
+    /// claim such a job.
+    function termsGas(Terms memory terms) internal pure returns (uint256 total) {
+        total = 2 * (BYTE * TERMS_FULL + ZERO_BYTE * TERMS_ZERO) + CLAIM_ON_TERMS;
+        if (terms.openFrom != 0) {
+            total += _transaction(JOB_FULL + TERMS_FULL + WORD, JOB_ZERO + TERMS_ZERO, SEAL) + OPEN;
+            total += BYTE * (ADDRESS + WORD) + ZERO_BYTE * (WORD - ADDRESS);
+        }
+        if (terms.classes != IClasses(address(0))) total += ASK_CLASS;
     }
 
     /// @notice An upper bound on the gas that a job costs its worker if nobody disputes the claim.
@@ -100,6 +129,10 @@ library JobFees {
         uint256 fifths = shape.callbackGas == 0 ? 0 : output;
         execution += (fifths * rest + square * 5 + rest * 5 - 1) / (rest * 5);
         return _transaction(full, CLAIMED_ZERO + DELIVERY_ZERO, execution);
+    }
+
+    function _covering(uint256 gas, uint256 gasPrice) private pure returns (uint256) {
+        return (gas * gasPrice * COVERED_PERCENT + 99) / 100;
     }
 
     function _transaction(uint256 full, uint256 zero, uint256 execution) private pure returns (uint256) {

@@ -238,6 +238,7 @@ contract DisputeGame is IDisputeGame {
 
     /// @inheritdoc IDisputeGame
     function settle(PackedState calldata state) external {
+        uint256 start = gasleft() + GasSchedule.SETTLE_END;
         _requirePlain();
         GameState memory s = state.unpack();
         GameId gameId = _requireCurrent(s, state);
@@ -247,7 +248,10 @@ contract DisputeGame is IDisputeGame {
         g = g.closed();
         // The price now, capped by the price reserved at the claim's death: nobody gains from gas that was dearer then.
         uint256 price = GasSchedule.price(block.basefee, death.price);
-        uint256 due = _due(s) + GasSchedule.settle(g.open()) * price;
+        // SAFETY: what a settlement is paid too much, a stopped worker would be paid for each game of each claim.
+        if (_sink == address(market)) start -= GasSchedule.SETTLE_PLEDGED;
+        if (g.open() == 0) start += GasSchedule.LAST_END;
+        uint256 due = _due(s) + GasSchedule.paid(GasSchedule.settle(g.open()), start) * price;
         uint256 share = Payouts.share(due, death.pot, death.dues);
         // INVARIANT: the whole reserved amount goes to the games or, with the last game, to the sink.
         g = g.subtractDues(share);

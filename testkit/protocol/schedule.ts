@@ -15,3 +15,15 @@ export const nextPrice = (baseFee: bigint, priceCap: bigint): bigint => {
   const highest = baseFee + baseFee / 8n + 1n;
   return highest < priceCap ? highest : priceCap;
 };
+
+/** What a settlement may be paid above the gas that its transaction burns. */
+const MORE = 100n;
+
+/**
+ * Returns whether a settlement on the market is paid the gas that its transaction burnt, and hardly more.
+ * @param paid Smallest units of the asset.
+ * @param gas What the transaction burnt, gas.
+ * @param price What a unit of gas is paid.
+ */
+export const isPaidAsBurnt = (paid: bigint, gas: bigint, price: bigint): boolean =>
+  paid >= gas * price && paid <= (gas + MORE) * price;

@@ -19,10 +19,10 @@ import type { SoakWorker } from "./workers.ts";
 const USUAL_SECONDS = 120;
 
 /**
- * The maximum gas by which a settlement, or the end of a game about a signed claim, may be underpaid. The contracts pay
- * a flat amount for these ends. An end that fills an empty account burns some 15,000 more (docs/testing.md).
+ * The maximum gas by which a settlement, or the end of a game about a signed claim, may be underpaid: what an end that
+ * fills an empty account burns more (docs/testing.md).
  */
-const SHORT_GAS = 15_000n;
+const SHORT_GAS = 17_500n;
 
 /** How a claim ended; halted: its worker was stopped by another claim. */
 export type Ending = "finalised" | "refuted" | "accepted" | "halted";

@@ -50,6 +50,11 @@ const settings = {
     seconds(0),
     MAX_SEAL_SECONDS,
   ),
+  maxCollateral: optional(
+    "amount",
+    "most that a claim may lock, in whole units of the stake asset: a job's terms can ask for more than usual",
+    amountFromZero,
+  ),
   seatMode: defaulted<"defend" | "watch" | "off">(
     "mode",
     "claims of a panel's other seats that differ from its own: defend (refute wrong ones, with bonds from its " +
@@ -120,8 +125,9 @@ export function workerCommand(output: Output): Command {
     .description("serve jobs: claim, execute, submit, answer disputes, finalise, deliver, collect")
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
-      const { minFee, marginSeconds, maxCallbackGas, maxOpenClaims, maxSealSeconds, publishPort } = values;
-      const policy = { minFee, marginSeconds, maxCallbackGas, maxOpenClaims, maxSealSeconds };
+      const { minFee, marginSeconds, maxCallbackGas, maxOpenClaims, maxSealSeconds, maxCollateral } = values;
+      const { publishPort } = values;
+      const policy = { minFee, marginSeconds, maxCallbackGas, maxOpenClaims, maxSealSeconds, maxCollateral };
       const native = nativePolicy(values);
       if (values.exams !== undefined && values.dongle === undefined)
         throw new UsageError("--exams also needs --dongle: a device signs what a worker reports of an exam");

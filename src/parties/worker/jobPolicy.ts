@@ -24,6 +24,11 @@ export type WorkerPolicy = {
    * forbids sealing. Default `MAX_SEAL_SECONDS`.
    */
   maxSealSeconds?: number;
+  /**
+   * Maximum collateral that one claim may lock, in the smallest unit of the stake asset: a job's terms may ask for any
+   * amount, for the whole window, and for a small fee. Without a maximum if absent.
+   */
+  maxCollateral?: bigint;
 };
 
 /** A day: stake is locked meanwhile, for one fee. */
@@ -80,12 +85,17 @@ export function refusalOf(
     record.open &&
     (!isSealed(record) || opensSoon(record, policy, now)) &&
     callbackGas <= (policy.maxCallbackGas ?? MAX_CALLBACK_GAS) &&
+    locksLittle(record, policy) &&
     claimSeconds >= needed &&
     now + BigInt(claimSeconds) < deadline;
   if (!fits) return "terms";
   if (fee < cost + policy.minFee) return "fee";
   return isAtHand(record) ? undefined : "input";
 }
+
+/** Returns true if a claim locks no more than the policy allows. Jobs without terms lock what the deployment asks. */
+const locksLittle = ({ terms }: Pick<JobRecord, "terms">, { maxCollateral }: WorkerPolicy): boolean =>
+  terms === undefined || maxCollateral === undefined || terms.collateral <= maxCollateral;
 
 /** Returns true if the worker can open the seal within the time for which the stake stays locked. */
 const opensSoon = (

@@ -1,7 +1,16 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { network } from "hardhat";
-import { coveringFee, jobGas, type JobShape } from "../../../src/dispute/jobCost.ts";
+import { zeroAddress, zeroHash } from "viem";
+import { coveringFee, jobGas, termsGas, type JobShape } from "../../../src/dispute/jobCost.ts";
+
+const SOME = "0x00000000000000000000000000000000000000c1";
+const PLAIN = {
+  ...{ collateral: 0n, spread: 0, earlyAccept: false, since: 0, maxRefuted: 0, maxLate: 0, class: 0 },
+  ...{ reservedFor: zeroAddress, group: zeroHash, manufacturer: zeroHash },
+};
+/** What of terms costs gas: seals and classes. */
+const costly = fc.record({ openFrom: fc.constantFrom(0, 1_900_000_000), classes: fc.constantFrom(zeroAddress, SOME) });
 
 const shapes: fc.Arbitrary<JobShape> = fc.record({
   headerBytes: fc.integer({ min: 30, max: 2_048 }),
@@ -19,7 +28,7 @@ describe("JobFees", () => {
     const fees = await viem.deployContract("JobFeesHarness");
     const prices = fc.bigInt({ min: 0n, max: 10n ** 13n });
     await fc.assert(
-      fc.asyncProperty(shapes, prices, async (shape, gasPrice) => {
+      fc.asyncProperty(shapes, prices, costly, async (shape, gasPrice, dear) => {
         const asked = {
           headerBytes: BigInt(shape.headerBytes),
           checkpoints: BigInt(shape.checkpoints),
@@ -32,6 +41,9 @@ describe("JobFees", () => {
         const expected = jobGas(shape);
         expect(await fees.read.jobGas([asked])).to.equal(BigInt(expected.total));
         expect(await fees.read.coveringFee([asked, gasPrice])).to.equal(coveringFee(expected, gasPrice));
+        const total = expected.total + termsGas(dear);
+        const onTerms = await fees.read.coveringFeeOnTerms([asked, { ...PLAIN, ...dear }, gasPrice]);
+        expect(onTerms).to.equal(coveringFee({ total }, gasPrice));
       }),
       { numRuns: 100 },
     );

@@ -89,15 +89,16 @@ describe("DisputeGame: what a lost game has the vault write", () => {
     ]);
   });
 
-  it("settlement_atTheHighestPriceThatWasSetAside_leavesTheSinkNothing", async () => {
-    const { worker, mallory, networkHelpers, client } = world();
+  it("settlement_thatBurnsMoreThanItsPrice_atTheHighestPriceThatWasSetAside_leavesTheSinkNothing", async () => {
+    const { game: contract, worker, mallory, networkHelpers, client } = world();
     const trace = lyingTrace(disputedProgram, LIE.step, LIE.element);
     const game = await (await against(trace)).open();
     const other = await new GameDriver(world(), disputedProgram, trace, game.claim, mallory).open();
     await game.concede(worker);
     const { baseFeePerGas: fee } = await client.getBlock();
     await networkHelpers.setNextBlockBaseFeePerGas(fee! + fee! / 8n + 1n);
-    await other.settle(mallory);
+    const dear = { account: mallory.account, dataSuffix: `0x${"ff".repeat(2_000)}` } as const;
+    await other.run("settle", contract.write.settle([other.packed], dear));
     const entries = await vaultEntries(world());
     expect(entries.map((entry) => entry.slice(0, 2))).to.deep.equal([["Given", mallory.account.address]]);
   });

@@ -373,8 +373,11 @@ abstract contract ProtocolHandler is ProtocolTerms {
         _prankAs(by);
         try game.settle(_states[id]) {
             Death memory death = _deaths[c];
-            uint256 due = _due(s) + (open == 1 ? SETTLE + LAST_SETTLE : SETTLE) * _price(block.basefee, death.price);
-            if (!may || _creditOf(s.challenger) != before + s.bond + _share(due, death)) ++wrongPayouts;
+            uint256 unit = _price(block.basefee, death.price);
+            uint256 most = (open == 1 ? SETTLE + LAST_SETTLE : SETTLE) * unit;
+            uint256 got = _creditOf(s.challenger) - before - s.bond;
+            bool isRight = got >= _share(_due(s) + LEAST_SETTLE * unit, death) && got <= _share(_due(s) + most, death);
+            if (!may || !isRight) ++wrongPayouts;
         } catch {
             if (may) ++unsettled;
         }

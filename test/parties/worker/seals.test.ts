@@ -121,29 +121,39 @@ describe("seals of a worker", function () {
     book.close();
   });
 
+  const job = {
+    fee: 12n,
+    claimSeconds: 160,
+    deadline: 2_000n,
+    work: 100n,
+    callbackGas: 0,
+    items: 1,
+    inputsRoot: id(0),
+  };
+  const record = {
+    job,
+    open: true,
+    terms: { openFrom: 3_000 },
+    program: { header: `0x0002${"00".repeat(28)}` },
+    inputRoots: [],
+    parts: new Map(),
+  } as unknown as JobRecord;
+  const policy = { minFee: 5n, marginSeconds: 60 };
+
   it("jobs_areSealedOnlyIfTheyCanBeOpenedSoonEnough", () => {
-    const job = {
-      fee: 12n,
-      claimSeconds: 160,
-      deadline: 2_000n,
-      work: 100n,
-      callbackGas: 0,
-      items: 1,
-      inputsRoot: id(0),
-    };
-    const record = {
-      job,
-      open: true,
-      terms: { openFrom: 3_000 },
-      program: { header: `0x0002${"00".repeat(28)}` },
-      inputRoots: [],
-      parts: new Map(),
-    } as unknown as JobRecord;
-    const policy = { minFee: 5n, marginSeconds: 60 };
     expect(isSealed(record)).to.equal(true);
     expect(refusalOf(record, 7n, policy, 1n, 1_000n)).to.equal(undefined);
     expect(refusalOf(record, 7n, { ...policy, maxSealSeconds: 1_999 }, 1n, 1_000n)).to.equal("terms");
     expect(refusalOf(record, 7n, { ...policy, maxSealSeconds: 0 }, 1n, 1_000n)).to.equal("terms");
+  });
+
+  it("termsThatLockMoreThanThePolicyAllows_areRefused_othersAreNot", () => {
+    const locks = { ...record, terms: { ...record.terms!, collateral: 100n } };
+    for (const [maxCollateral, refusal] of [[99n, "terms"], [100n], [undefined]] as const)
+      expect(refusalOf(locks, 7n, { ...policy, maxCollateral }, 1n, 1_000n), `${maxCollateral}`).to.equal(refusal);
+    expect(refusalOf({ ...record, terms: undefined }, 7n, { ...policy, maxCollateral: 0n }, 1n, 1_000n)).to.equal(
+      undefined,
+    );
   });
 
   it("withoutABook_noSealedJobIsTaken_withOneItsOpeningIsOnDiskBeforeTheSealIsSent", async () => {
