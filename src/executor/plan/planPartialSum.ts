@@ -1,5 +1,4 @@
-import { DType } from "../../numerics/dtype.ts";
-import { exactSumOfProducts } from "../../numerics/exactSum.ts";
+import { WORDS_BYTES } from "../../numerics/kernels/exactWords.ts";
 import { isDot } from "../../program/reduction.ts";
 import type { Step } from "../../program/types.ts";
 import type { LoopDigit } from "../loops/spec.ts";
@@ -12,9 +11,7 @@ import type { PlanResources } from "./planResources.ts";
 import { both } from "./planFloatProduct.ts";
 import { termExpression } from "./productLayout.ts";
 
-/** 64-bit lanes of a limb. */
-const LIMB_LANES = 4;
-const LANE_BITS = 64n;
+const FLOAT32_BYTES = 4;
 const ONE_BITS = 0x3f800000;
 
 /**
@@ -40,29 +37,33 @@ export function planPartialSum(resources: PlanResources, step: Step, out: Region
   const length = isCut ? Math.min(firstRadix, max) : firstRadix;
   const factors = results.map((slot) => planFactor(resources, step, slot, digits, { isWidened: false }));
   const pieces = factors.map((factor) => resources.scratch(length * factor.bytesPerValue));
+  const one = factors.length === 1 ? resources.scratch(FLOAT32_BYTES) : undefined;
   return {
     shared: false,
     prepare: factors.map(({ prepare }) => prepare).reduce(both),
     bind(machine) {
-      const { views, clock } = machine;
+      const { views, clock, kernels, settleScratch } = machine;
       const gathers = factors.map((factor) => factor.bind(machine));
-      const words = views.elements(out.address, DType.limb, step.count) as BigUint64Array;
-      const ones = new Uint32Array(terms).fill(ONE_BITS);
       return () => {
-        let at = 0;
+        if (one !== undefined) views.uint32(one.address, 1)[0] = ONE_BITS;
+        let at = out.address;
         for (const [start, end] of ranges(0, firstRadix, length)) {
           gathers.forEach((gather, n) => gather(pieces[n]!.address, start, end));
           clock.enter("products");
-          const count = (end - start) * perValue;
           const [a, b] = factors.map(({ region, bytesPerValue }, n) =>
-            views.uint32(region === undefined ? pieces[n]!.address : region.address + start * bytesPerValue, count),
+            region === undefined ? pieces[n]!.address : region.address + start * bytesPerValue,
           );
-          for (let from = 0; from < count; from += terms) {
-            const sum = exactSumOfProducts(a!, from, b ?? ones, b === undefined ? 0 : from, terms);
-            for (const word of sum.limbs()) {
-              for (let lane = 0; lane < LIMB_LANES; lane++) words[at++] = word >> (LANE_BITS * BigInt(lane));
-            }
-          }
+          const count = ((end - start) * perValue) / terms;
+          kernels.exactWords(
+            a!,
+            b ?? one!.address,
+            b === undefined ? 0 : FLOAT32_BYTES,
+            terms,
+            count,
+            at,
+            settleScratch,
+          );
+          at += count * WORDS_BYTES;
         }
       };
     },

@@ -5,6 +5,7 @@ import type { Step } from "../../program/types.ts";
 import { splitDigits } from "../../program/view.ts";
 import type { LoopDigit } from "../loops/spec.ts";
 import type { Region } from "../memory/memoryPlan.ts";
+import { roundLanes } from "../product/roundLanes.ts";
 import { coordinate, wholeCoordinate, type Coordinate } from "../coordinates.ts";
 import { digitStrides } from "../splitStep.ts";
 import { planEpilogue } from "./planEpilogue.ts";
@@ -33,27 +34,33 @@ export function planTotal(resources: PlanResources, step: Step, out: Region): St
       const lanes = views.uint32(source.address, step.inputs[input]!.count * LANES);
       const unsigned = dtype === DType.float32 ? DType.uint32 : DType.uint16;
       const bits = views.elements(accumulators.address, unsigned, step.count);
+      const total = totalOf(dtype, lanes, moves);
       const finish = epilogue.bind(machine);
       return () => {
         clock.enter("products");
-        for (let i = 0; i < step.count; i++) {
-          bits[i] = total(dtype, lanes, start(splitDigits(i, step.outDigits)), moves);
-        }
+        for (let i = 0; i < step.count; i++) bits[i] = total(start(splitDigits(i, step.outDigits)));
         finish([accumulators.address], 0, step.outDigits[0]!);
       };
     },
   };
 }
 
-function total(dtype: DTypeCode, lanes: Uint32Array, start: number, termOffsets: Coordinate["moves"]): number {
+/** Returns a function that adds the limbs of an element and rounds the sum. */
+function totalOf(dtype: DTypeCode, lanes: Uint32Array, termOffsets: Coordinate["moves"]): (start: number) => number {
   const sums = new Float64Array(LANES * (LIMBS - 1));
-  const sum = new ExactSum(arithmeticOf(dtype));
-  termOffsets.forEach((offset, r) => {
-    const from = (start + offset) * LANES;
-    const word = r % LIMBS;
-    if (word === LIMBS - 1) sum.addLimb(word, BigInt(lanes[from]!));
-    else for (let lane = 0; lane < LANES; lane++) sums[word * LANES + lane]! += lanes[from + lane]!;
-  });
-  sums.forEach((value, lane) => (sum.value += BigInt(value) << (LANE_BITS * BigInt(lane))));
-  return Number(sum.wrapped().round());
+  return (start) => {
+    sums.fill(0);
+    let flags = 0;
+    for (let r = 0; r < termOffsets.length; r++) {
+      const from = (start + termOffsets[r]!) * LANES;
+      const word = r % LIMBS;
+      if (word === LIMBS - 1) flags |= lanes[from]!;
+      else for (let lane = 0; lane < LANES; lane++) sums[word * LANES + lane]! += lanes[from + lane]!;
+    }
+    if (dtype === DType.float32 && flags === 0) return roundLanes(sums);
+    const sum = new ExactSum(arithmeticOf(dtype));
+    sum.addLimb(LIMBS - 1, BigInt(flags));
+    sums.forEach((value, lane) => (sum.value += BigInt(value) << (LANE_BITS * BigInt(lane))));
+    return Number(sum.wrapped().round());
+  };
 }

@@ -4,6 +4,7 @@ import { certifyFunction, settleFunction, settleOneFunction } from "./certify.ts
 import { checked } from "./checked.ts";
 import { compensatedDotFunction } from "./compensated.ts";
 import { addTermsFunction, carryFunction, exactDotFunction, roundSumFunction } from "./exactDot.ts";
+import { exactWordsFunction } from "./exactWords.ts";
 import { largestFunction } from "./largest.ts";
 import { MAX_PAGES } from "./memory.ts";
 import { normsFunction } from "./norms.ts";
@@ -33,7 +34,15 @@ export type ProductKernels = {
    * zero again afterwards.
    */
   exactDot: (a: number, b: number, n: number, scratch: number) => number;
-  /** The same in twice float64's precision, not rounded. */
+  /**
+   * Writes the words of `count` exact sums (WORDS_BYTES each) of `terms` products of float32. The second factors are
+   * `bStep` bytes apart: 4, or 0 for a single factor of all terms. `scratch` is WORDS_SCRATCH zeroed bytes; they are
+   * zero again afterwards.
+   */
+  exactWords: (
+    ...args: [a: number, b: number, bStep: number, terms: number, count: number, out: number, scratch: number]
+  ) => void;
+  /** `exactDot` in twice float64's precision, not rounded. */
   compensatedDot: (a: number, b: number, n: number) => number;
   /** Returns the largest power of two dividing all vector elements. */
   unit: (vector: number, n: number) => number;
@@ -116,6 +125,7 @@ function productModule(): WebAssembly.Module {
     builder.define(vectorsByColumnsFunction(vectors), `vectorsByColumns${vectors}`);
   }
   builder.define(canonicaliseFunction(), "canonicalise");
+  builder.define(exactWordsFunction(), "exactWords");
   const unit = builder.define(unitFunction(), "unit");
   const compensatedDot = builder.define(compensatedDotFunction(), "compensatedDot");
   const vanishes = builder.define(vanishesFunction());
@@ -140,7 +150,8 @@ export function productKernels(memory: WebAssembly.Memory): ProductKernels {
   };
   const settle = exports.settle as (...values: number[]) => void;
   return {
-    ...{ norms, certify, compensatedDot, unit, largest, canonicalise: kernels.canonicalise },
+    ...{ norms, certify, compensatedDot, unit, largest },
+    ...{ canonicalise: kernels.canonicalise, exactWords: kernels.exactWords },
     ...{ vectorsByRows: byNumber("vectorsByRows"), vectorsByColumns: byNumber("vectorsByColumns") },
     exactDot: (a, b, n, scratch) => exactDot(a, b, n, scratch) >>> 0,
     settle(call) {
