@@ -22,9 +22,10 @@ const DOWN = "http://127.0.0.1:9999";
 type Wrong = [args: string, status: number, says: RegExp, env?: Record<string, string>];
 
 const BATCH = ["--part-items", "2", "--fee", "1", "--budget", "1"];
+const TRAINED = ["--shares", "2", "--fee", "1", "--budget", "1", "--state", "state.db"];
 
 /*
- * BATCH stands for the flags of a batch of one item.
+ * BATCH stands for the flags of a batch of one item, TRAINED for those of a training over two shares.
  * MODEL, OPEN, EMPTY, HUGE, TEXT and X stand for files that the test writes: a good model, one with open shapes, one
  * with an output without elements, one that needs more memory than there is, no model, and an input. CHAIN stands for
  * the flags of a chain whose node is down, OTHER for those of one that serves another chain.
@@ -135,6 +136,14 @@ const WRONG: Wrong[] = [
     /y.npy.partial|y.npy cannot be written/,
   ],
   ["job dispatch MODEL CHAIN --decoder --part-items 1 --fee 1 --budget 1 --state s", 2, /--decoder: a text is one run/],
+  ["job train MODEL CHAIN TRAINED", 2, /training makes a loss small: give --loss/],
+  ["job train MODEL CHAIN TRAINED --loss output --share part=2", 2, /--share: --shares says how many/],
+  ["job train MODEL CHAIN TRAINED --loss output --place-url http://a", 2, /--place-folder and --place-url belong/],
+  [
+    "job train MODEL CHAIN TRAINED --place-folder /dev/null/files --place-url http://a",
+    2,
+    /--place-folder \/dev\/null\/files: cannot be written/,
+  ],
   ["worker CHAIN --models MODELS --min-fee abc", 2, /--min-fee abc: expected an amount in whole units/],
   ["worker CHAIN --models MODELS --interval 0", 2, /--interval 0: expected a number above 0/],
   ["worker CHAIN --models MODELS --monitor-port 65536", 2, /--monitor-port 65536: .*from 0 to 65535/],
@@ -202,6 +211,7 @@ describe("wrong invocations", function () {
     const wordOf = (word: string): string[] => {
       if (word === "CHAIN") return chainOf(DOWN);
       if (word === "OTHER") return chainOf(other);
+      if (word === "TRAINED") return TRAINED;
       if (word === "BATCH")
         return ["--batch", ...BATCH, "--input", `x=${join(folder, "x.json")}`, "--state", join(folder, "batch.db")];
       return [word.replace(/(?<=^|=)[A-Z]+1?$/, (name) => (name in files ? join(folder, files[name]!) : name))];

@@ -90,6 +90,10 @@ export const WORDS: Record<string, Record<string, Word>> = {
           about: "split a large batch into jobs, and collect the outputs",
           load: async () => (await import("../commands/job/dispatch.ts")).dispatchCommand,
         },
+        train: {
+          about: "train a model over many workers, each with a share of every batch",
+          load: async () => (await import("../commands/job/train.ts")).trainCommand,
+        },
         cancel: {
           about: "take back a job that no worker has claimed",
           load: async () => (await import("../commands/job/cancel.ts")).cancelCommand,

@@ -39,8 +39,8 @@ function negate(lanes: Float64Array): void {
 }
 
 /**
- * The sum's first 33 to 53 bits, the last of them 1 if anything is left behind: rounding such a number to float32 rounds
- * the whole sum (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+ * The sum's first 33 to 53 bits, the last of them 1 if anything is left behind: rounding such a number to float32
+ * rounds the whole sum (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
  * @param top The highest lane that is not 0.
  */
 function oddDouble(lanes: Float64Array, top: number): number {

@@ -59,8 +59,12 @@ export function trainCommand(output: Output): Command {
   );
 }
 
-/** @throws UsageError if the file cannot be written */
-function writeModel(out: string, path: string, weights: ReturnType<typeof weightsByName>): void {
+/**
+ * Writes a model with other weights.
+ * @param path The model's file.
+ * @throws UsageError if the file cannot be written
+ */
+export function writeModel(out: string, path: string, weights: ReturnType<typeof weightsByName>): void {
   const model = replaceInitializers(readRegularFile(path), weights);
   writing("--out ", out, () => writeWholeSync(out, model));
 }
