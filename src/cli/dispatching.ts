@@ -1,4 +1,3 @@
-import { formatEther } from "viem";
 import type { Command } from "commander";
 import type { Session } from "../chain/market/session.ts";
 import type { DispatchEvent } from "../parties/dispatcher/events.ts";
@@ -11,7 +10,7 @@ import { accountSettings } from "./chainSettings.ts";
 import { UsageError } from "./errors.ts";
 import type { Output } from "./output.ts";
 import { as, filePath, positive, seconds, share, webUrl, whole } from "./parse.ts";
-import { defaulted, optional, required, toggle, type SettingValues } from "./settings.ts";
+import { defaulted, optional, required, type SettingValues } from "./settings.ts";
 
 const DAY_SECONDS = 86_400;
 
