@@ -58,10 +58,11 @@ export function lineMappings(mappings) {
 }
 
 /**
- * Files that hold tables or read options, and extras that no job needs: their stack traces need no lines of the
- * sources.
+ * Files that hold tables, read options or compile models (their errors name the node), and extras that no job needs:
+ * their stack traces need no lines of the sources.
  */
-const WITHOUT_MAPS = /^src[\\/](compiler[\\/]table|chain[\\/]abi|cli|circuits|examine)[\\/]/;
+const WITHOUT_MAPS =
+  /^src[\\/](compiler|chain[\\/]abi|cli|circuits|examine|executor[\\/]gpu|parties[\\/]gateway)[\\/]/;
 
 /**
  * Rewrites all source maps of a folder without names, and removes some. A source has the name of its file

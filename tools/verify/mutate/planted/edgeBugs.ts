@@ -27,11 +27,11 @@ const GAME = "contracts/game/DisputeGame.sol";
  */
 export const EDGE_BUGS: readonly Bug[] = [
   // Games.
-  other(
+  bug(
     "a settlement is paid its price, whatever it burns",
     GAME,
-    "_due(s) + {{GasSchedule.paid(GasSchedule.settle(g.open()), start)}} * price",
-    "GasSchedule.settle(g.open())",
+    "GasSchedule.paid(GasSchedule.settle(g.open()), start) * price",
+    "(ON ? GasSchedule.settle(g.open()) : GasSchedule.paid(GasSchedule.settle(g.open()), start)) * price",
   ),
   // Panels.
   other(
