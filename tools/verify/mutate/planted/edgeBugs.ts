@@ -19,20 +19,12 @@ const RUNS = "contracts/program/Runs.sol";
 const DESCENT = "contracts/game/Descent.sol";
 const PROOFS = "contracts/game/StepProofs.sol";
 const CHECKER = "contracts/game/ProofChecker.sol";
-const GAME = "contracts/game/DisputeGame.sol";
 
 /**
  * Bugs that show at one value only: a first or last second, block or number, an item far behind the first. Many lie
  * within the text of a bug in another file of this folder, and come after that bug.
  */
 export const EDGE_BUGS: readonly Bug[] = [
-  // Games.
-  bug(
-    "a settlement is paid its price, whatever it burns",
-    GAME,
-    "GasSchedule.paid(GasSchedule.settle(g.open()), start) * price",
-    "(ON ? GasSchedule.settle(g.open()) : GasSchedule.paid(GasSchedule.settle(g.open()), start)) * price",
-  ),
   // Panels.
   other(
     "a seat is added in the last second of the seals",
