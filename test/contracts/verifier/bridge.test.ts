@@ -4,7 +4,7 @@ import { draw } from "../../../tools/verify/mutate/draw.ts";
 import { nameOf } from "../../../tools/verify/mutate/verdicts.ts";
 import { compiledIr, translate } from "../../../tools/verify/proofs/ir.ts";
 import { modelledMutants, reasons } from "../../../tools/verify/proofs/mutants.ts";
-import { FROM_IR, MODELLED } from "../../../tools/verify/proofs/theorems.ts";
+import { FROM_IR, MODELLED } from "../../../tools/verify/proofs/modelled.ts";
 
 const NAMES = new Map([
   ["1", "Library_double"],

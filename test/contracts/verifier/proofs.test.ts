@@ -1,12 +1,18 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { BaseError, ContractFunctionRevertedError } from "viem";
+import { Circuit } from "../../../src/circuits/circuit.ts";
+import { CircuitRefusalError, SpanError } from "../../../src/circuits/errors.ts";
+import type { Fixed } from "../../../src/circuits/fixed.ts";
+import { roundToFloat32 } from "../../../src/circuits/rounding.ts";
 import { createCallChain } from "../../../testkit/verifier/callChain.ts";
 import { bytesByBuild, bytesLine, bytesSentence, codeOf, keptBytes } from "../../../tools/verify/proofs/bytes.ts";
+import type { Call } from "../../../tools/verify/proofs/compared.ts";
 import { hasHole } from "../../../tools/verify/proofs/prove.ts";
 import { changedStatements, STATEMENTS } from "../../../tools/verify/proofs/statements.ts";
-import { changedFunctions, FROM_IR, MODELLED, SENTENCE, THEOREMS } from "../../../tools/verify/proofs/theorems.ts";
-import { asText, GOLDEN, VECTORS, type Call, type ModelWords } from "../../../tools/verify/proofs/vectors.ts";
+import { changedFunctions, FROM_IR, MODELLED } from "../../../tools/verify/proofs/modelled.ts";
+import { SENTENCE, THEOREMS } from "../../../tools/verify/proofs/theorems.ts";
+import { asText, GOLDEN, VECTORS, type ModelWords } from "../../../tools/verify/proofs/vectors.ts";
 
 const flat = (text: string): string => text.replace(/\s+/g, " ");
 
@@ -22,6 +28,7 @@ describe("what is proven about the arithmetic", function () {
       Float32Harness: reader(await viem.deployContract("Float32Harness")),
       FloatHarness: reader(await viem.deployContract("FloatHarness")),
       MerkleHarness: reader(await viem.deployContract("MerkleHarness")),
+      ViewHarness: reader(await viem.deployContract("ViewHarness")),
     };
     return (contract, name, args) =>
       harnesses[contract]!.read[name]!(args).catch((error: unknown) => {
@@ -37,6 +44,28 @@ describe("what is proven about the arithmetic", function () {
     expect(Object.keys(golden)).to.deep.equal(Object.keys(VECTORS));
     for (const [name, { play }] of Object.entries(VECTORS))
       expect(asText(await play(call)), name).to.equal(golden[name]);
+  });
+
+  it("roundingsBeyondTheTheorem_areRefused", () => {
+    const round = (length: number, unit: number, coarser?: number): Fixed => {
+      const circuit = new Circuit(0);
+      const linear = circuit.wire(() => 0n);
+      const high = (1n << BigInt(length)) - 1n;
+      return roundToFloat32(circuit, { linear, unit, low: 0n, high }, coarser === undefined ? coarser : unit + coarser);
+    };
+    for (const [length, unit, coarser] of [
+      [138, -149, undefined],
+      [225, -149, 174],
+      [30, 97, undefined],
+    ] as const)
+      expect(round(length, unit, coarser).linear.size).to.be.greaterThan(0);
+    for (const [length, unit, coarser] of [
+      [139, -149, undefined],
+      [225, -149, 173],
+      [30, -150, undefined],
+    ] as const)
+      expect(() => round(length, unit, coarser), `${length}`).to.throw(SpanError);
+    expect(() => round(30, 98)).to.throw(CircuitRefusalError);
   });
 
   it("vectors_haveEveryKindOfWord", () => {

@@ -1,7 +1,7 @@
 /** Bytes of the deployed verifier, by the class of their functions. */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { FROM_IR, MODELLED } from "./theorems.ts";
+import { FROM_IR, MODELLED } from "./modelled.ts";
 
 /** Where the figures are kept: a checkout may have artifacts without the compiler's output. */
 export const BYTES = "test/golden/proofBytes.json";

@@ -21,15 +21,16 @@ import {
   withoutKnown,
   type Tried,
 } from "../mutate/verdicts.ts";
-import { linesOf, MODELLED, sourceOf } from "./theorems.ts";
-import { asText, GOLDEN, VECTORS, type Call, type ModelWords } from "./vectors.ts";
+import { linesOf, MODELLED, sourceOf } from "./modelled.ts";
+import type { Call } from "./compared.ts";
+import { asText, GOLDEN, VECTORS, type ModelWords } from "./vectors.ts";
 
 /** Mutants that no operands kill, by name, each with the reason. */
 const SURVIVORS = "test/golden/proofMutants.json";
 export const reasons = (): Readonly<Record<string, string>> =>
   JSON.parse(readFileSync(SURVIVORS, "utf8")) as Record<string, string>;
 
-const HARNESSES = ["Float32Harness", "FloatHarness", "MerkleHarness"];
+const HARNESSES = ["Float32Harness", "FloatHarness", "MerkleHarness", "ViewHarness"];
 /** No mutant has this number. */
 const NOBODY = 2 ** 32;
 

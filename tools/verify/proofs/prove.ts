@@ -4,7 +4,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { translate } from "./ir.ts";
-import { AXIOMS, FILES, FROM_IR, IR, THEOREMS } from "./theorems.ts";
+import { FROM_IR } from "./modelled.ts";
+import { AXIOMS, FILES, IR, THEOREMS } from "./theorems.ts";
 import { asText, DEFINITIONS, VECTORS, type ModelWords } from "./vectors.ts";
 
 /** What Coq said. `words` is undefined where a proof failed. */

@@ -481,3 +481,152 @@ Theorem leafUnder_fixes : forall leafAt width leaf index siblings, 0 < width < W
 Fixpoint pathOf (levels : nat) (leafAt : Z -> Z) (index : Z) : list Z := match levels with | O => [] | S n => leafAt (if Z.even index then index + 1 else index - 1) :: pathOf n (fun k => hash (leafAt (2 * k)) (leafAt (2 * k + 1))) (index / 2) end.
 Theorem leafUnder_accepts : forall leafAt width index, 0 < width <= 2 ^ 255 -> 0 <= index < width -> leafUnder (rootOf (levelsFor width) leafAt) width (leafAt index) index (pathOf (levelsFor width) leafAt index) = Some true.
 End Merkle.
+
+(* Views.v *)
+Require Import ZArith Lia Bool List.
+Require Import Evm Signed.
+Import ListNotations.
+Open Scope Z_scope.
+Definition LOW32 := 2 ^ 32 - 1.
+Definition signed32 (x : Z) := (x + 2 ^ 31) mod 2 ^ 32 - 2 ^ 31.
+Definition signextend3 (x : Z) := uint (signed32 x).
+Definition byte (k w : Z) := Z.land (shr (248 - 8 * k) w) 255.
+Section Views.
+Variable load : Z -> Z.
+Variable digits : Z -> Z.
+Variables along terms : Z.
+Variable views : Z -> Z * Z * Z.
+Fixpoint coefficients (n : nat) (next c slope : Z) : Z * Z * Z := match n with | O => (c, slope, next) | S n => let w := load next in let factor := signextend3 (shr 216 w) in let digit := byte 0 w in coefficients n (add next 5) (add c (mul factor (digits digit))) (add slope (mul factor (eq digit along))) end.
+Definition coordinate (position : Z) : Z * Z * Z * Z := let head := load position in let '(c, slope, next) := coefficients (Z.to_nat (byte 17 head)) (add position 18) (signextend3 (shr 160 head)) 0 in (head, int c, int slope, next).
+Definition termsInside (c extent move : Z) : Z := add (if 0 <? move then sub (sub extent 1) c / uint move else c / uint (int (- move))) 1.
+Definition termsOutside (c extent move : Z) : Z := if c <? 0 then (if 0 <? move then uint (int (Z.quot (int (int (move - 1) - c)) move)) else W - 1) else (if move <? 0 then add (uint (int (Z.quot (int (c - extent)) (int (- move))))) 1 else W - 1).
+Definition detour (head c move : Z) : Z * Z * bool := let extent := int (shr 224 head) in let read := Z.land (shr 120 head) 255 in let '(value, step, stay) := views read in let c := if read =? 255 then c else int (c + (if value <? 0 then int (value + extent) else value)) in let held := if read =? 255 then terms else if step =? 0 then stay else 1 in let divisor := int (Z.land (shr 128 head) LOW32) in let held := if (divisor =? 1) || (move =? 0) then held else 1 in if negb (divisor =? 1) && negb (Z.rem c divisor =? 0) then (c, Z.min held terms, false) else let c := if divisor =? 1 then c else int (Z.quot c divisor) in let inside := uint c <? uint extent in let held := if inside then held else Z.min held (termsOutside c extent move) in (c, Z.min held terms, inside).
+Inductive placed := OnFill (left : Z) | OnElement (element slope left : Z).
+Definition plain (head c : Z) : bool := (Z.land (shr 120 head) (2 ^ 40 - 1) =? 511) && (uint c <? shr 224 head).
+Fixpoint placeAxes (n : nat) (position element slope left : Z) : placed := match n with | O => OnElement element slope left | S n => let '(head, c, move, position) := coordinate position in let '(c, held, inside) := if plain head c then (c, left, true) else detour head c move in let left := Z.min left held in if negb inside then OnFill held else let stride := int (Z.land (shr 192 head) LOW32) in let element := add element (uint (int (c * stride))) in if move =? 0 then placeAxes n position element slope left else placeAxes n position element (int (slope + int (move * stride))) (Z.min left (termsInside (uint c) (shr 224 head) move)) end.
+Definition place (axes : nat) (position : Z) : placed := placeAxes axes position 0 0 terms.
+Record axis := { extent : Z; stride : Z; base : Z; divisor : Z; index : Z; factors : list (Z * Z) }.
+Definition axisAt (p : Z) : axis := {| extent := load p / 2 ^ 224; stride := load p / 2 ^ 192 mod 2 ^ 32; base := signed32 (load p / 2 ^ 160); divisor := load p / 2 ^ 128 mod 2 ^ 32; index := load p / 2 ^ 120 mod 2 ^ 8; factors := map (fun k => let w := load (p + 18 + 5 * Z.of_nat k) in (w / 2 ^ 248, signed32 (w / 2 ^ 216))) (seq 0 (Z.to_nat (load p / 2 ^ 112 mod 2 ^ 8))) |}.
+Definition axisEnd (p : Z) : Z := p + 18 + 5 * (load p / 2 ^ 112 mod 2 ^ 8).
+Fixpoint axesAt (n : nat) (p : Z) : list axis := match n with O => [] | S n => axisAt p :: axesAt n (axisEnd p) end.
+Definition total (l : list Z) : Z := fold_right Z.add 0 l.
+Definition affine (d : Z -> Z) (a : axis) : Z := base a + total (map (fun '(digit, factor) => factor * d digit) (factors a)).
+Definition indexed (v : Z -> Z) (a : axis) : Z := if index a =? 255 then 0 else if v (index a) <? 0 then v (index a) + extent a else v (index a).
+Definition coordinateOf (d v : Z -> Z) (a : axis) : option Z := let c := affine d a + indexed v a in if (c mod divisor a =? 0) && (0 <=? c / divisor a) && (c / divisor a <? extent a) then Some (c / divisor a) else None.
+Fixpoint elementOf (d v : Z -> Z) (axes : list axis) : option Z := match axes with | [] => Some 0 | a :: rest => match coordinateOf d v a, elementOf d v rest with Some c, Some e => Some (c * stride a + e) | _, _ => None end end.
+Definition digitsAt (t k : Z) : Z := digits k + (if k =? along then t else 0).
+Hypothesis load_word : forall p, 0 <= load p < W.
+Hypothesis digits_bound : forall k, 0 <= digits k < 2 ^ 64.
+Hypothesis terms_bound : 1 <= terms <= 2 ^ 64.
+Variable valueAt : Z -> Z -> Z.
+Definition index_holds (read : Z) : Prop := let '(value, step, stay) := views read in - 2 ^ 64 <= value <= 2 ^ 64 /\ 1 <= stay /\ forall t, 0 <= t < (if step =? 0 then stay else 1) -> valueAt t read = value.
+Hypothesis indexes_hold : forall read, index_holds read.
+Definition moveOf (a : axis) : Z := total (map (fun '(digit, factor) => factor * b2z (digit =? along)) (factors a)).
+Notation coordinateAt t := (coordinateOf (digitsAt t) (valueAt t)).
+Definition divides (axes : list axis) : Prop := Forall (fun a => divisor a <> 0) axes.
+Theorem place_correct : forall n p, (n <= 8)%nat -> 0 <= p <= 2 ^ 64 -> divides (axesAt n p) -> match place n p with | OnFill stay => 1 <= stay <= terms /\ forall t, 0 <= t < stay -> elementOf (digitsAt t) (valueAt t) (axesAt n p) = None | OnElement element slope stay => 1 <= stay <= terms /\ forall t, 0 <= t < stay -> elementOf (digitsAt t) (valueAt t) (axesAt n p) = Some (element + t * slope) end.
+End Views.
+
+(* Reads.v *)
+Require Import ZArith Lia Bool List.
+Require Import Evm Signed Views.
+Import ListNotations.
+Open Scope Z_scope.
+Section Reads.
+Variable load : Z -> Z.
+Variable inputs : Z.
+Variable elements : Z -> Z.
+Variable isInteger : Z -> bool.
+Variable digitCount : Z.
+Record view := { input : Z; axisCount : Z; axes : Z }.
+Definition byteAt (position : Z) : Z := shr 248 (load position).
+Fixpoint checkCoefficients (n : nat) (position next : Z) : option Z := match n with | O => Some position | S n => let digit := byteAt position in if (next <=? digit) && (digit <? digitCount) then checkCoefficients n (add position 5) (add digit 1) else None end.
+Fixpoint decodeAxes (n : nat) (views : list view) (position last indirect : Z) : option (Z * Z * Z) := match n with | O => Some (position, last, indirect) | S n => let head := load position in let extent := shr 224 head in if negb (extent =? 0) && negb (Z.land (shr 128 head) LOW32 =? 0) then let last := add last (mul (sub extent 1) (Z.land (shr 192 head) LOW32)) in let index := Z.land (shr 120 head) 255 in let number := Z.of_nat (length views) in let isGood := (index <? number) && (Z.land (shr index indirect) 1 =? 0) && match nth_error views (Z.to_nat index) with Some v => isInteger (input v) | None => false end in let indirect' := if index =? 255 then indirect else Z.lor indirect (shl number 1) in if (index =? 255) || isGood then match checkCoefficients (Z.to_nat (Z.land (shr 112 head) 255)) (add position 18) 0 with | Some position => decodeAxes n views position last indirect' | None => None end else None else None end.
+Fixpoint readAll (n : nat) (views : list view) (indirect position : Z) : option (list view * Z) := match n with | O => Some (views, position) | S n => let v := {| input := byteAt position; axisCount := byteAt (add position 9); axes := add (add position 9) 1 |} in if (input v <? inputs) && (axisCount v <=? 8) then match decodeAxes (Z.to_nat (axisCount v)) views (axes v) 0 indirect with | Some (position, last, indirect) => if last <? elements (input v) then readAll n (views ++ [v]) indirect position else None | None => None end else None end.
+Definition read (position : Z) : option (list view * Z) := let n := byteAt position in if n <=? 16 then readAll (Z.to_nat n) [] 0 (add position 1) else None.
+Fixpoint axesEnd (n : nat) (p : Z) : Z := match n with O => p | S n => axesEnd n (axisEnd load p) end.
+Definition viewAt (p : Z) : view := {| input := load p / 2 ^ 248; axisCount := load (p + 9) / 2 ^ 248; axes := p + 10 |}.
+Definition axesOf (v : view) : list axis := axesAt load (Z.to_nat (axisCount v)) (axes v).
+Definition viewEnd (v : view) : Z := axesEnd (Z.to_nat (axisCount v)) (axes v).
+Fixpoint viewsAt (n : nat) (p : Z) : list view * Z := match n with | O => ([], p) | S n => let '(rest, after) := viewsAt n (viewEnd (viewAt p)) in (viewAt p :: rest, after) end.
+Fixpoint rises (next : Z) (numbers : list Z) : bool := match numbers with | [] => true | digit :: rest => (next <=? digit) && (digit <? digitCount) && rises (digit + 1) rest end.
+Definition isDirect (v : view) : bool := forallb (fun a => index a =? 255) (axesOf v).
+Definition axisIsGood (earlier : list view) (a : axis) : bool := negb (extent a =? 0) && negb (divisor a =? 0) && rises 0 (map fst (factors a)) && ((index a =? 255) || match nth_error earlier (Z.to_nat (index a)) with Some v => isInteger (input v) && isDirect v | None => false end).
+Definition farthest (l : list axis) : Z := total (map (fun a => (extent a - 1) * stride a) l).
+Definition viewIsGood (earlier : list view) (v : view) : bool := (input v <? inputs) && (axisCount v <=? 8) && forallb (axisIsGood earlier) (axesOf v) && (farthest (axesOf v) <? elements (input v)).
+Fixpoint allGood (earlier views : list view) : bool := match views with [] => true | v :: rest => viewIsGood earlier v && allGood (earlier ++ [v]) rest end.
+Hypothesis load_word : forall p, 0 <= load p < W.
+Definition marks (indirect : Z) (views : list view) : Prop := forall k v, nth_error views k = Some v -> Z.testbit indirect (Z.of_nat k) = negb (isDirect v).
+Theorem read_correct : forall p, 0 <= p <= 2 ^ 64 -> let n := load p / 2 ^ 248 in let '(views, after) := viewsAt (Z.to_nat n) (p + 1) in read p = if (n <=? 16) && allGood [] views then Some (views, after) else None.
+Theorem view_inside : forall earlier v d values e, viewIsGood earlier v = true -> elementOf d values (axesOf v) = Some e -> 0 <= e < elements (input v).
+Theorem view_divides : forall earlier v, viewIsGood earlier v = true -> divides (axesOf v) /\ Forall (fun a => index a = 255 \/ exists w, In w earlier /\ isInteger (input w) = true /\ nth_error earlier (Z.to_nat (index a)) = Some w /\ Forall (fun b => index b = 255) (axesOf w)) (axesOf v).
+End Reads.
+
+(* Segments.v *)
+Require Import ZArith Lia Bool List.
+Require Import Evm Signed.
+Open Scope Z_scope.
+Section Segments.
+Variables log2Bytes data chunks : Z.
+Variable index : Z -> Z.
+Record segment := { start : Z; bytes : Z; address : Z }.
+Definition opened : segment := if chunks =? 0 then {| start := 0; bytes := 0; address := 0 |} else if sub (index (sub chunks 1)) (index 0) =? sub chunks 1 then {| start := mul (index 0) 512; bytes := mul 512 chunks; address := data |} else {| start := 0; bytes := 0; address := data |}.
+Fixpoint search (steps : nat) (chunk low high : Z) : Z := match steps with | O => low | S steps => if low <? high then let middle := add low high / 2 in if index middle <? chunk then search steps chunk (add middle 1) high else search steps chunk low middle else low end.
+Definition seek (s : segment) (offset : Z) : option segment := if sub offset (start s) <? bytes s then Some s else let chunk := offset / 512 in let found low := {| start := mul chunk 512; bytes := 512; address := add data (mul low 512) |} in let next := add (sub (address s) data / 512) 1 in if (next <? chunks) && (index next =? chunk) then Some (found next) else let low := search 256 chunk 0 chunks in if (low <? chunks) && (index low =? chunk) then Some (found low) else None.
+Definition placeOnElement (s : segment) (element slope left : Z) : option (Z * Z * Z * segment) := let offset := shl log2Bytes element in match seek s offset with | None => None | Some s => let within := sub offset (start s) in let step := int (slope * 2 ^ log2Bytes) in let room := if 0 <? step then sub (sub (bytes s) 1) within / uint step else within / uint (int (- step)) in let left := if step =? 0 then left else if room <? left then add room 1 else left in Some (add (address s) within, uint step, left, s) end.
+Definition pointerAfter (pointer step terms : Z) : Z := add pointer (mul step terms).
+Definition address_of (byte at_ : Z) : Prop := exists k, 0 <= k < chunks /\ index k = byte / 512 /\ at_ = data + 512 * k + byte mod 512.
+Definition segment_is_right (s : segment) : Prop := 0 <= start s < 2 ^ 200 /\ 0 <= bytes s <= 512 * chunks /\ (data <= address s <= data + 512 * chunks \/ chunks = 0) /\ forall b, start s <= b < start s + bytes s -> address_of b (address s + (b - start s)).
+Hypothesis data_bound : 0 <= data < 2 ^ 64.
+Hypothesis chunks_bound : 0 <= chunks < 2 ^ 64.
+Hypothesis index_bound : forall k, 0 <= index k < 2 ^ 190.
+Hypothesis index_rises : forall j k, 0 <= j < k -> k < chunks -> index j < index k.
+Hypothesis log2_bound : 0 <= log2Bytes <= 5.
+Theorem opened_correct : segment_is_right opened.
+Theorem seek_correct : forall s offset, segment_is_right s -> 0 <= offset < 2 ^ 200 -> match seek s offset with | Some t => segment_is_right t /\ start t <= offset < start t + bytes t | None => forall k, 0 <= k < chunks -> index k <> offset / 512 end.
+Theorem placeOnElement_correct : forall s element slope left, segment_is_right s -> 0 <= element < 2 ^ 190 -> Z.abs slope < 2 ^ 190 -> 1 <= left <= 2 ^ 64 -> match placeOnElement s element slope left with | Some (pointer, step, held, t) => segment_is_right t /\ 1 <= held <= left /\ forall k, 0 <= k < held -> let b := (element + k * slope) * 2 ^ log2Bytes in address_of b (pointerAfter pointer step k) /\ b mod 512 + 2 ^ log2Bytes <= 512 | None => forall k, 0 <= k < chunks -> index k <> element * 2 ^ log2Bytes / 512 end.
+End Segments.
+
+(* Gadget.v *)
+Require Import ZArith Znumtheory Reals Lia Lra Bool List.
+From Flocq Require Import Core.
+Require Import Evm Rounding Format.
+Import ListNotations.
+Open Scope Z_scope.
+Definition linear := list (Z * Z).
+Definition constraint := (linear * linear * linear)%type.
+Definition ONE : linear := [(0, 1)].
+Definition wire (n : Z) : linear := [(n, 1)].
+Definition plus (a b : linear) (factor : Z) : linear := a ++ map (fun '(w, c) => (w, factor * c)) b.
+Definition minus (a b : linear) : linear := plus a b (-1).
+Definition bit (n : Z) : constraint := (wire n, minus (wire n) ONE, []).
+Fixpoint bitsFrom (count : nat) (n : Z) : list constraint := match count with O => [] | S count => bit n :: bitsFrom count (n + 1) end.
+Fixpoint fromBits (count : nat) (n weight : Z) : linear := match count with O => [] | S count => (n, weight) :: fromBits count (n + 1) (2 * weight) end.
+Fixpoint weights (steps : nat) (weight rest : Z) : list Z := match steps with | O => [] | S steps => if 0 <? rest then Z.min weight rest :: weights steps (2 * weight) (rest - Z.min weight rest) else [] end.
+Fixpoint weighted (n : Z) (l : list Z) : linear := match l with [] => [] | w :: l => (n, w) :: weighted (n + 1) l end.
+Definition factor (n w : Z) : linear := plus ONE (wire n) (2 ^ w - 1).
+Fixpoint powers (l : list Z) (n : Z) (power : linear) (next : Z) : linear * list constraint * Z := match l with | [] => (power, [], next) | w :: l => let '(result, cs, after) := powers l (n + 1) (wire next) (next + 1) in (result, (power, factor n w, wire next) :: cs, after) end.
+Definition shift (most n : Z) : linear * linear * list constraint * Z := let l := weights 256 1 most in let after := n + Z.of_nat (length l) in let '(power, cs, after) := match l with [] => (ONE, [], after) | w :: rest => powers rest (n + 1) (factor n w) after end in (weighted n l, power, bitsFrom (length l) n ++ cs, after).
+Definition isNonzero (value : linear) (n : Z) : list constraint := [(value, wire n, wire (n + 1)); (value, minus ONE (wire (n + 1)), [])].
+Definition roundsUp (half odd low : linear) (n : Z) : linear * list constraint * Z := match low with | [] => (wire n, [(half, odd, wire n)], n + 1) | _ => let either := plus odd (wire (n + 2)) 1 in (wire (n + 3), isNonzero low n ++ [(minus ONE odd, wire (n + 1), wire (n + 2)); (half, either, wire (n + 3))], n + 4) end.
+Definition signFactor (n : Z) : linear := plus ONE (wire n) (-2).
+Definition gadget (L M D : Z) (isSigned : bool) (value : linear) (n : Z) : linear * list constraint * Z := let most := L - M - D in let '(magnitude, signs, n0) := if isSigned then (wire (n + 1), [bit n; (signFactor n, value, wire (n + 1))], n + 2) else (value, [], n) in let '(amount, power, shifts, n1) := shift most n0 in let first := n1 in let at_ k := first + k in let n2 := first + L in let top := wire (at_ (L - 1)) in let half := wire (at_ (L - M - 1)) in let low := fromBits (Z.to_nat (L - M - 1)) first 1 in let kept := fromBits (Z.to_nat M) (at_ (L - M)) 1 in let '(up, ups, n3) := roundsUp half (wire (at_ (L - M))) low n2 in let rounded := plus kept up 1 in let '(result, backs, n4) := if 0 <? most then (wire (n3 + 1), [(wire n3, power, [(0, 2 ^ most)]); (rounded, wire n3, wire (n3 + 1))], n3 + 2) else (rounded, [], n3) in let '(signed, ends, n5) := if isSigned then (wire n4, [(signFactor n, result, wire n4)], n4 + 1) else (result, [], n4) in (signed, signs ++ shifts ++ bitsFrom (Z.to_nat L) first ++ [(magnitude, power, fromBits (Z.to_nat L) first 1)] ++ (if 0 <? most then [(minus ONE top, minus [(0, most)] amount, [])] else []) ++ (if 0 <? D then [(minus ONE top, plus low half (2 ^ (L - M - 1)), [])] else []) ++ ups ++ backs ++ ends, n5).
+Definition eval (env : Z -> Z) (l : linear) : Z := fold_right (fun '(w, c) sum => c * env w + sum) 0 l.
+Definition holds (order : Z) (env : Z -> Z) (c : constraint) : Prop := let '(x, y, z) := c in (eval env x * eval env y - eval env z) mod order = 0.
+Definition stands_for (order : Z) (env : Z -> Z) (l : linear) (x : Z) : Prop := (eval env l - x) mod order = 0.
+Section Sound.
+Variable r : Z.
+Hypothesis r_prime : prime r.
+Hypothesis r_large : 2 ^ 253 <= r.
+Variable env : Z -> Z.
+Hypothesis env_one : env 0 = 1.
+Hypothesis env_range : forall w, 0 <= env w < r.
+Definition same (a b : Z) : Prop := (r | a - b).
+Fixpoint number (count : nat) (n : Z) : Z := match count with O => 0 | S count => env n + 2 * number count (n + 1) end.
+Definition sumOf (l : list Z) : Z := fold_right Z.add 0 l.
+Fixpoint chosen (n : Z) (l : list Z) : Z := match l with [] => 0 | w :: l => w * env n + chosen (n + 1) l end.
+Definition roundedUp (half odd low : Z) : Z := if (half =? 1) && ((odd =? 1) || negb (low =? 0)) then 1 else 0.
+Definition rounded_to (M : Z) (x : R) : R := round radix2 (FLX_exp M) ZnearestE x.
+Theorem gadget_correct : forall L M D isSigned value n x, 0 < M -> 0 <= D -> M + D <= L -> M < L -> L + (L - M - D) <= 252 -> stands_for r env value x -> Z.abs x < 2 ^ L -> (isSigned = false -> 0 <= x) -> let '(result, constraints, _) := gadget L M D isSigned value n in Forall (holds r env) constraints -> exists y, stands_for r env result y /\ Z.abs y <= 2 ^ (L - D) /\ IZR (y * 2 ^ D) = rounded_to M (IZR x).
+End Sound.
+Theorem gadget_float32 : forall order env L D unit isSigned value n x, prime order -> 2 ^ 253 <= order -> env 0 = 1 -> (forall w, 0 <= env w < order) -> 24 < L -> 0 <= D <= L - 24 -> L + (L - 24 - D) <= 252 -> -149 <= unit -> L + unit <= 127 -> stands_for order env value x -> Z.abs x < 2 ^ L -> (isSigned = false -> 0 <= x) -> let '(result, constraints, _) := gadget L 24 D isSigned value n in Forall (holds order env) constraints -> exists y, stands_for order env result y /\ Z.abs y <= 2 ^ (L - D) /\ (IZR y * bpow radix2 (unit + D) = rounded 23 8 (IZR x * bpow radix2 unit))%R /\ (Rabs (rounded 23 8 (IZR x * bpow radix2 unit)) <= bpow radix2 127)%R.

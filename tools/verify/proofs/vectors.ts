@@ -2,6 +2,9 @@
 import type { Hex } from "viem";
 import { DType, floatFormat } from "../../../src/numerics/dtype.ts";
 import { Op } from "../../../src/program/operations.ts";
+import type { Vectors } from "./compared.ts";
+import { CIRCUIT_DEFINITIONS, CIRCUIT_VECTORS } from "./circuits.ts";
+import { VIEW_DEFINITIONS, VIEW_VECTORS } from "./views.ts";
 import { integerWords, OPENINGS, pairsOf, PAIRS, parent, ROUNDED, SUMS, type Opening, type Pair } from "./operands.ts";
 
 /** Where the words of the models are kept, so that a test without Coq can compare the bytecode with them. */
@@ -12,16 +15,6 @@ export type ModelWords = Readonly<Record<string, string>>;
 
 /** The words as they are kept. */
 export const asText = (words: readonly bigint[]): string => words.map((word) => word.toString(16)).join(" ");
-
-/** Calls a function of a test contract; undefined if the call reverts. */
-export type Call = (contract: string, name: string, args: readonly unknown[]) => Promise<unknown>;
-
-type Vectors = {
-  /** A term of Coq: the words of the model, a list of Z. */
-  readonly term: string;
-  /** The words of the bytecode. */
-  readonly play: (call: Call) => Promise<readonly bigint[]>;
-};
 
 const FLOATS = ["float16", "bfloat16", "float32", "float64"] as const;
 type FloatName = (typeof FLOATS)[number];
@@ -47,6 +40,8 @@ const pairList = (pairs: readonly Pair[]): string => list(pairs.map(([a, b]) => 
 export const DEFINITIONS: readonly string[] = [
   `Definition pairs := ${pairList(PAIRS)}.`,
   ...FLOATS.map((name) => `Definition pairs_${name} := ${pairList(PAIRS_OF[name])}.`),
+  ...VIEW_DEFINITIONS,
+  ...CIRCUIT_DEFINITIONS,
 ];
 
 const packed = (words: readonly bigint[], bytes: number): Hex =>
@@ -217,4 +212,6 @@ export const VECTORS: Readonly<Record<string, Vectors>> = Object.fromEntries<Vec
   merkle("rootFromPath", ["leaf", "index"], "w"),
   merkle("nodeUnder", ["root", "levels", "leaf", "index"], "b2z w"),
   merkle("leafUnder", ["root", "width", "leaf", "index"], "b2z w"),
+  ...VIEW_VECTORS,
+  ...CIRCUIT_VECTORS,
 ]);
