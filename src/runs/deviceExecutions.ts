@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import type { Device, OneAtATime } from "../executor/gpu/chooseExecutor.ts";
 import { ExecutionDeviceError, ExecutionMemoryError } from "../executor/errors.ts";
 import { readWord } from "../numerics/dtype.ts";
+import { SuccessiveTrees } from "../executor/successiveTrees.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import type { MerkleList } from "../program/merkle/list.ts";
 import type { Execute, ExecuteBlock } from "./execute.ts";
@@ -67,13 +68,14 @@ export class DeviceExecutions {
     gpu.close();
   }
 
-  async #execute(...asked: Parameters<Execute>): Promise<Uint8Array[]> {
-    const [model, inputs, keep, trees, order] = asked;
+  async #execute(...[model, given, keep, trees, order]: Parameters<Execute>): Promise<Uint8Array[]> {
     const { cpu, share, gpu } = this.#options;
-    const own = await this.#onGpu(...asked);
+    // What is carried may lie in the memory that the execution overwrites: the CPU still needs it.
+    const inputs = trees instanceof SuccessiveTrees ? given.map((bytes) => Uint8Array.from(bytes)) : given;
+    const own = await this.#onGpu(model, inputs, keep, trees);
     if (own === undefined) {
       trees?.clear();
-      return cpu(...asked);
+      return cpu(model, inputs, keep, trees, order);
     }
     if (order?.isDoubted !== true && randomInt(MILLION) >= share * MILLION) return own;
     const repeated = trees && new Map<number, MerkleList>();

@@ -11,8 +11,10 @@ import { tensorTree } from "../../src/program/merkle/tensor.ts";
 import type { MerkleList } from "../../src/program/merkle/list.ts";
 import { RunInputs } from "../../src/program/trace/runInputs.ts";
 import { DeviceExecutions } from "../../src/runs/deviceExecutions.ts";
-import type { Execute } from "../../src/runs/execute.ts";
+import type { Execute, ExecuteBlock } from "../../src/runs/execute.ts";
+import { executeRun } from "../../src/runs/executeRun.ts";
 import { FastExecutors } from "../../src/runs/fastExecutors.ts";
+import { runInputBytes, runProgram } from "../../testkit/programs/runProgram.ts";
 import { matMulStep, stepModel } from "../../testkit/programs/stepModel.ts";
 import { Prng } from "../../testkit/random/prng.ts";
 
@@ -132,6 +134,42 @@ describe("executions on a GPU", function () {
     expect(root).to.equal((await answerRun({ model }, run, cpu)).root);
     expect(stops).to.deep.equal(["the GPU was lost"]);
     expect(onGpu).to.equal(3);
+    await executions.close();
+  });
+
+  it("carriedState_isThere_whereTheCpuRepeatsAnItem", async () => {
+    const program = runProgram();
+    const run = new RunInputs(program.model.program.inputs, { items: 6, firstItem: 0 }, runInputBytes(6));
+    const executions = executionsOn(gpuThat(), 1);
+    const { root } = await executeRun(program, run, executions.execute);
+    expect(root).to.equal((await executeRun(program, run, cpu)).root);
+    expect([onGpu, onCpu, stops]).to.deep.equal([6, 12, []]);
+    await executions.close();
+  });
+
+  it("blocksOfItems_areForTheCpu_andOnlyOfProgramsThatTheGpuDoesNotTake", async () => {
+    const other = stepModel([matMulStep(3, INNER, COLUMNS)]);
+    let blocks = 0;
+    const block: ExecuteBlock = () => {
+      blocks++;
+      return Promise.resolve({ items: [], carried: new Map(), isWrong: true });
+    };
+    const gpu = gpuThat();
+    const executions = new DeviceExecutions({
+      ...{ cpu: Object.assign(((...asked) => cpu(...asked)) as Execute, { block }), share: 0 },
+      gpu: {
+        ...gpu,
+        createExecutor: (of) =>
+          of === other ? Promise.reject(new ExecutionMemoryError("too large")) : gpu.createExecutor(of),
+      },
+      onStop: () => undefined,
+      onRefusal: () => undefined,
+    });
+    const asked = { items: [inputs], guessed: [] };
+    expect(await executions.execute.block!({ model, ...asked })).to.deep.include({ items: [], isWrong: false });
+    expect(blocks).to.equal(0);
+    await executions.execute.block!({ model: other, ...asked });
+    expect(blocks).to.equal(1);
     await executions.close();
   });
 

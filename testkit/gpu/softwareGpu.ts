@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Context } from "mocha";
-import { openGpu, type Gpu } from "../../src/executor/gpu/device.ts";
+import { Gpu, openGpu, type Bounds } from "../../src/executor/gpu/device.ts";
 
 /** The driver of Debian's chromium. */
 const SWIFTSHADER = "/usr/lib/chromium/vk_swiftshader_icd.json";
@@ -22,4 +22,18 @@ export async function softwareGpu(context: Context): Promise<Gpu> {
     console.log(`      skipped: ${(error as Error).message}`);
     return context.skip();
   }
+}
+
+/** The same GPU, with narrower bounds: a small adapter. */
+export function shrunkenGpu(gpu: Gpu, narrower: Partial<Bounds>): Gpu {
+  const shrunken = new Gpu(gpu.device, gpu.facts, { ...gpu.bounds, ...narrower });
+  shrunken.pipeline = gpu.pipeline.bind(gpu);
+  return shrunken;
+}
+
+/** The same GPU, with one text of its kernels replaced: a planted fault. */
+export function faultyGpu(gpu: Gpu, from: string, to: string): Gpu {
+  const faulty = new Gpu(gpu.device, gpu.facts, gpu.bounds);
+  faulty.pipeline = (source, pages) => gpu.pipeline(source.replaceAll(from, to), pages);
+  return faulty;
 }

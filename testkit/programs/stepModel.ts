@@ -1,5 +1,6 @@
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { DType } from "../../src/numerics/dtype.ts";
+import { productStep } from "../../src/executor/gpu/selfTest.ts";
 import { programRoot } from "../../src/program/root.ts";
 import { Op } from "../../src/program/operations.ts";
 import { Reduce, type Program, type Step } from "../../src/program/types.ts";
@@ -59,29 +60,7 @@ export const axis = (digit: number, extent: number, stride: number) => ({
 });
 
 /** Returns the float32 matrix product of job inputs 0, `[rows, inner]`, and 1, `[columns, inner]`, in one step. */
-export function matMulStep(rows: number, inner: number, columns: number): Step {
-  const dtype = DType.float32;
-  return {
-    dtype,
-    count: rows * columns,
-    inputs: [
-      { kind: "input", index: 0, dtype, count: rows * inner },
-      { kind: "input", index: 1, dtype, count: columns * inner },
-    ],
-    outDigits: [rows, columns],
-    redDigits: [inner],
-    reduce: Reduce.dot,
-    reduceType: dtype,
-    constants: [],
-    termReads: [
-      { input: 0, fill: 0n, axes: [axis(0, rows, inner), axis(2, inner, 1)] },
-      { input: 1, fill: 0n, axes: [axis(1, columns, inner), axis(2, inner, 1)] },
-    ],
-    epilogueReads: [],
-    term: { code: [], outA: 0, outB: 1 },
-    epilogue: { code: [], out: 0 },
-  };
-}
+export const matMulStep = productStep;
 
 /** Returns the float32 row sums of job input 0, `[rows, inner]`, in one step. */
 export function rowSumStep(rows: number, inner: number): Step {

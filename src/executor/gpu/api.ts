@@ -44,6 +44,7 @@ export type GpuLimits = {
   maxStorageBufferBindingSize: number;
   maxBufferSize: number;
   maxUniformBufferBindingSize: number;
+  maxStorageBuffersPerShaderStage: number;
 };
 
 export type GpuAdapter = {
@@ -53,6 +54,8 @@ export type GpuAdapter = {
 };
 
 export type GpuEntry = {
+  /** What the language of shaders has here beyond its first version. */
+  readonly wgslLanguageFeatures?: { has(name: string): boolean };
   requestAdapter(options?: { powerPreference?: "high-performance" | "low-power" }): Promise<GpuAdapter | null>;
 };
 

@@ -41,13 +41,38 @@ async function adapters(): Promise<GpuAdapter[]> {
 
 const nameOf = ({ info }: GpuAdapter): string => info.description || info.device || info.vendor || "unnamed GPU";
 
-const boundOf = ({ maxStorageBufferBindingSize, maxBufferSize }: GpuLimits): number =>
-  Math.min(maxStorageBufferBindingSize, maxBufferSize);
+/** The memory that kernels address: words of 32 bits by numbers of 32 bits. */
+const MOST_BYTES = 2 ** 34;
+
+/** What a GPU allows. */
+export type Bounds = {
+  /** The most bytes of a buffer. */
+  pageBytes: number;
+  /** The most buffers that a kernel binds. */
+  pages: number;
+  /** The most bytes of a kernel's parameters. */
+  uniformBytes: number;
+  /** Whether shaders have products of four bytes at once. */
+  hasDot4: boolean;
+};
+
+function boundsOf(limits: GpuLimits): Omit<Bounds, "hasDot4"> {
+  const bound = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
+  const pageBytes = Math.floor(bound / PAGE_ALIGNMENT) * PAGE_ALIGNMENT;
+  return { pageBytes, pages: limits.maxStorageBuffersPerShaderStage, uniformBytes: limits.maxUniformBufferBindingSize };
+}
+
+const PAGE_ALIGNMENT = 256;
+const DOT4 = "packed_4x8_integer_dot_product";
+
+/** The most bytes that kernels address: by buffers and by words. */
+export const maxBytesOf = ({ pageBytes, pages }: Pick<Bounds, "pageBytes" | "pages">): number =>
+  Math.min(MOST_BYTES, pageBytes * pages);
 
 const factsOf = (adapter: GpuAdapter): GpuFacts => ({
   name: nameOf(adapter),
   vendor: adapter.info.vendor,
-  maxBytes: boundOf(adapter.limits),
+  maxBytes: maxBytesOf(boundsOf(adapter.limits)),
 });
 
 /** The GPUs of this machine. @throws MissingPackageError */
@@ -69,12 +94,20 @@ export async function openGpu(name?: string): Promise<Gpu> {
         : `no GPU here is named "${name!}": there is ${others}; name one of these`,
     );
   }
-  const { maxStorageBufferBindingSize, maxBufferSize, maxUniformBufferBindingSize } = adapter.limits;
-  const requiredLimits = { maxStorageBufferBindingSize, maxBufferSize, maxUniformBufferBindingSize };
+  const { limits } = adapter;
+  const requiredLimits = {
+    maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
+    maxBufferSize: limits.maxBufferSize,
+    maxUniformBufferBindingSize: limits.maxUniformBufferBindingSize,
+    maxStorageBuffersPerShaderStage: limits.maxStorageBuffersPerShaderStage,
+  };
   const device = await adapter.requestDevice({ requiredLimits }).catch((cause: Error) => {
     throw new CannotRunHereError(`${nameOf(adapter)} cannot be opened: ${cause.message}; ${INSTALL}`, { cause });
   });
-  return new Gpu(device, factsOf(adapter), maxUniformBufferBindingSize);
+  return new Gpu(device, factsOf(adapter), {
+    ...boundsOf(limits),
+    hasDot4: (await packageEntry()).wgslLanguageFeatures?.has(DOT4) ?? false,
+  });
 }
 
 /** The names of errors that WebGPU's own promises end with. */
@@ -83,40 +116,50 @@ const ERRORS = ["OperationError", "AbortError", "GPUPipelineError"];
 /** Without a result for so many milliseconds, the driver counts as hanging. */
 const MAX_MS = 600_000;
 
+type Layout = { group: object; pipeline: object };
+
 /** An open GPU, and the kernels compiled for it. Programs share kernels of the same text. */
 export class Gpu {
   readonly device: GpuDevice;
   readonly facts: GpuFacts;
-  readonly maxUniformBytes: number;
-  readonly layout: object;
+  readonly bounds: Bounds;
   readonly #maxMs: number;
-  readonly #pipelineLayout: object;
+  readonly #layouts = new Map<number, Layout>();
   readonly #pipelines = new Map<string, Promise<object>>();
   #fault: ExecutionDeviceError | undefined;
   #hangs = false;
   #isClosed = false;
 
-  constructor(device: GpuDevice, facts: GpuFacts, maxUniformBytes: number, maxMs = MAX_MS) {
+  constructor(device: GpuDevice, facts: GpuFacts, bounds: Bounds, maxMs = MAX_MS) {
     this.device = device;
     this.#maxMs = maxMs;
     this.facts = facts;
-    this.maxUniformBytes = maxUniformBytes;
-    const buffers = ["storage", "uniform"].map((type, binding) => ({
-      ...{ binding, visibility: COMPUTE_STAGE, buffer: { type } },
-    }));
-    this.layout = device.createBindGroupLayout({ entries: buffers });
-    this.#pipelineLayout = device.createPipelineLayout({ bindGroupLayouts: [this.layout] });
+    this.bounds = bounds;
     void device.lost.then(({ reason, message }) => {
       if (!this.#isClosed) this.fail(`the GPU was lost (${reason}): ${message}`);
     });
   }
 
-  /** The compiled kernel of a shader's text. */
-  pipeline(source: string): Promise<object> {
+  /** The compiled kernel of a whole shader, for a memory of so many buffers. */
+  pipeline(source: string, pages: number): Promise<object> {
     return getOrAdd(this.#pipelines, source, () => {
       const module = this.device.createShaderModule({ code: source });
       const compute = { module, entryPoint: "main" };
-      return this.device.createComputePipelineAsync({ layout: this.#pipelineLayout, compute });
+      return this.device.createComputePipelineAsync({ layout: this.#layoutOf(pages).pipeline, compute });
+    });
+  }
+
+  /** What a kernel takes: parameters, and a memory of so many buffers. */
+  groupLayout(pages: number): object {
+    return this.#layoutOf(pages).group;
+  }
+
+  #layoutOf(pages: number): Layout {
+    return getOrAdd(this.#layouts, pages, () => {
+      const types = ["uniform", ...new Array<string>(pages).fill("storage")];
+      const entries = types.map((type, binding) => ({ binding, visibility: COMPUTE_STAGE, buffer: { type } }));
+      const group = this.device.createBindGroupLayout({ entries });
+      return { group, pipeline: this.device.createPipelineLayout({ bindGroupLayouts: [group] }) };
     });
   }
 

@@ -1,80 +1,114 @@
-import { depthOf, HASH_BYTES, nodesAt } from "../../program/merkle/sizes.ts";
-import { chunksOf } from "../../program/merkle/levels.ts";
-import { Usage, type GpuBuffer, type Pass } from "./api.ts";
+import type { Prng } from "../../base/prng.ts";
+import { Usage, type GpuBuffer } from "./api.ts";
 import type { Gpu } from "./device.ts";
-import { gridOf, shaderOf } from "./wgsl/library.ts";
-import { LEAVES, NODES } from "./wgsl/sha256.ts";
-
-/** A kernel to run: the shader's text, its parameters, and the number of invocations. */
-export type Kernel = { source: string; parameters: Uint32Array<ArrayBuffer>; invocations: number };
+import type { Kernel } from "./kernel.ts";
+import type { PagedMemory } from "./pagedMemory.ts";
+import { boundText, GROUP, gridOf } from "./wgsl/library.ts";
 
 /** Offsets of parameters that every adapter allows. */
 const ALIGNMENT = 256;
 
-/** The kernels that hash a tensor into the nodes of its tree. All addresses are in bytes. */
-export function hashKernels(tensor: number, bytes: number, nodes: number, zeros: number): Kernel[] {
-  const width = chunksOf(bytes);
-  const [leaves, above] = [shaderOf(LEAVES, 1), shaderOf(NODES, 1)];
-  const words = [tensor / 4, Math.ceil(bytes / 4), width, nodes / 4];
-  const kernels = [{ source: leaves, parameters: Uint32Array.from(words), invocations: width }];
-  let at = nodes;
-  for (let height = 0; height < depthOf(width); height++) {
-    const below = nodesAt(width, height);
-    const next = at + below * HASH_BYTES;
-    const parameters = Uint32Array.of(at / 4, (zeros + height * HASH_BYTES) / 4, next / 4, below);
-    kernels.push({ source: above, parameters, invocations: nodesAt(width, height + 1) });
-    at = next;
-  }
-  return kernels;
-}
+/** Operations of a dispatch: about a twentieth of a second of a slow GPU. Drivers end work that takes seconds. */
+export const MOST_OPERATIONS = 2 ** 33;
 
-type Ready = { pipeline: object; group: object; grid: [number, number] };
+/** How kernels are cut into dispatches. No bit depends on it. */
+export type Cutting = {
+  /** The most operations of a dispatch, roughly. */
+  mostOperations?: number;
+  /** The order of a kernel's dispatches is drawn; by default they go in order. */
+  order?: Prng;
+};
 
-/** Compiled kernels over a shared memory. Each kernel runs by number. */
+/** A dispatch: some invocations of a kernel. */
+export type Part = { pipeline: object; group: object; grid: [number, number]; operations: number };
+
+/** Compiled kernels over a shared memory. Each kernel runs by number, cut into dispatches. */
 export class Dispatches {
-  readonly #ready: readonly Ready[];
+  readonly #parts: readonly (readonly Part[])[];
   readonly #parameters: GpuBuffer;
+  readonly #order: Prng | undefined;
 
-  private constructor(ready: readonly Ready[], parameters: GpuBuffer) {
-    this.#ready = ready;
+  private constructor(parts: readonly (readonly Part[])[], parameters: GpuBuffer, order: Prng | undefined) {
+    this.#parts = parts;
     this.#parameters = parameters;
+    this.#order = order;
   }
 
   /** Compiles kernels; equal texts once. */
-  static async prepare(gpu: Gpu, memory: GpuBuffer, kernels: readonly Kernel[]): Promise<Dispatches> {
+  static async prepare(
+    gpu: Gpu,
+    memory: PagedMemory,
+    kernels: readonly Kernel[],
+    { mostOperations = MOST_OPERATIONS, order }: Cutting,
+  ): Promise<Dispatches> {
     const { device } = gpu;
-    let end = 0;
-    const places = kernels.map(({ parameters }) => {
-      const offset = end;
-      end += Math.ceil(parameters.byteLength / ALIGNMENT) * ALIGNMENT;
-      return offset;
-    });
-    const all = device.createBuffer({ size: Math.max(end, ALIGNMENT), usage: Usage.uniform | Usage.copyTarget });
-    const ready: Ready[] = [];
-    for (const [k, { source, parameters, invocations }] of kernels.entries()) {
-      device.queue.writeBuffer(all, places[k]!, parameters);
-      const pipeline = await gpu.pipeline(source);
-      const group = device.createBindGroup({
-        layout: gpu.layout,
-        entries: [
-          { binding: 0, resource: { buffer: memory } },
-          { binding: 1, resource: { buffer: all, offset: places[k]!, size: parameters.byteLength } },
-        ],
+    const pages = memory.buffers.length;
+    const cut = kernels.map((kernel) => cutOf(kernel, mostOperations));
+    const places = placesOf(cut.flat());
+    const all = device.createBuffer({ size: places.end, usage: Usage.uniform | Usage.copyTarget });
+    const ready: Part[][] = [];
+    for (const [k, { source, parameters, operations }] of kernels.entries()) {
+      const vectors = parameters.length / 4 + 1;
+      const pipeline = await gpu.pipeline(boundText(source, vectors, pages, memory.pageBytes / 4), pages);
+      const parts = cut[k]!.map((part): Part => {
+        const { words, invocations } = part;
+        const offset = places.of.get(part)!;
+        device.queue.writeBuffer(all, offset, words);
+        const buffers = memory.buffers.map((buffer) => ({ buffer }));
+        const resources = [{ buffer: all, offset, size: words.byteLength }, ...buffers];
+        const entries = resources.map((resource, binding) => ({ binding, resource }));
+        const group = device.createBindGroup({ layout: gpu.groupLayout(pages), entries });
+        return { pipeline, group, grid: gridOf(invocations), operations: operations * invocations };
       });
-      ready.push({ pipeline, group, grid: gridOf(invocations) });
+      ready.push(parts);
     }
-    return new Dispatches(ready, all);
+    return new Dispatches(ready, all, order);
   }
 
-  /** Runs a kernel after all earlier ones of the pass. */
-  run(pass: Pass, kernel: number): void {
-    const { pipeline, group, grid } = this.#ready[kernel]!;
-    pass.setPipeline(pipeline);
-    pass.setBindGroup(0, group);
-    pass.dispatchWorkgroups(...grid);
+  /** The dispatches of a kernel. They do not depend on each other. */
+  partsOf(kernel: number): readonly Part[] {
+    const parts = this.#parts[kernel]!;
+    return this.#order === undefined ? parts : shuffled(parts, this.#order);
   }
 
   close(): void {
     this.#parameters.destroy();
   }
+}
+
+/** A part of a kernel: its parameters. */
+type Cut = { words: Uint32Array<ArrayBuffer>; invocations: number };
+
+/** The bytes of a kernel's parameters, with the number of the first invocation. */
+export const parameterBytes = ({ parameters }: Kernel): number => parameters.byteLength + 16;
+
+/** A kernel's parts: the parameters, followed by the number of the first invocation. */
+function cutOf({ parameters, invocations, operations }: Kernel, mostOperations: number): Cut[] {
+  const most = GROUP * Math.max(1, Math.floor(mostOperations / operations / GROUP));
+  return Array.from({ length: Math.ceil(invocations / most) }, (_, k) => {
+    const words = new Uint32Array(parameters.length + 4);
+    words.set(parameters);
+    words[parameters.length] = k * most;
+    return { words, invocations: Math.min(most, invocations - k * most) };
+  });
+}
+
+function placesOf(cuts: readonly Cut[]): { of: Map<Cut, number>; end: number } {
+  const of = new Map<Cut, number>();
+  let end = 0;
+  for (const cut of cuts) {
+    of.set(cut, end);
+    end += Math.ceil(cut.words.byteLength / ALIGNMENT) * ALIGNMENT;
+  }
+  return { of, end: Math.max(end, ALIGNMENT) };
+}
+
+/** The same in an order that is drawn. */
+export function shuffled<T>(list: readonly T[], prng: Prng): T[] {
+  const result = [...list];
+  for (let k = result.length - 1; k > 0; k--) {
+    const other = prng.below(k + 1);
+    [result[k], result[other]] = [result[other]!, result[k]!];
+  }
+  return result;
 }

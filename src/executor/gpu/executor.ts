@@ -13,18 +13,32 @@ import type { MatMulEngine } from "../engine/matMulEngine.ts";
 import { onnxEngine } from "../engine/onnxEngine.ts";
 import { checkInputs } from "../sources.ts";
 import { StageClock } from "../stages.ts";
-import { Usage } from "./api.ts";
-import type { Gpu } from "./device.ts";
-import { Dispatches, hashKernels, type Kernel } from "./dispatches.ts";
+import { SuccessiveTrees } from "../successiveTrees.ts";
+import { maxBytesOf, type Gpu } from "./device.ts";
+import { Dispatches, parameterBytes, shuffled, type Cutting } from "./dispatches.ts";
+import { FollowedTrees } from "./followedTrees.ts";
 import { stepKernel } from "./generate/step.ts";
+import { hashKernels } from "./hashing.ts";
+import type { Kernel } from "./kernel.ts";
 import { gpuMemory, HEIGHTS } from "./memory.ts";
 import { reasonForCpu } from "./onCpu.ts";
-import { Session, stagingBytes } from "./session.ts";
+import { PagedMemory } from "./pagedMemory.ts";
+import type { ResidueKind } from "./product/moduli.ts";
+import {
+  productKernels,
+  productOf,
+  type Product,
+  type ProductKernels,
+  type ProductOptions,
+} from "./product/product.ts";
+import { Session } from "./session.ts";
 import { wrongElement } from "./spotCheck.ts";
 
 type GpuExecutor = Omit<Executor, "runBlock"> & {
   /** The steps that the CPU computes, and why. */
   readonly cpuSteps: readonly { step: number; reason: string }[];
+  /** The steps whose products are computed by residues. */
+  readonly products: readonly number[];
 };
 
 type GpuExecutorOptions = {
@@ -32,53 +46,68 @@ type GpuExecutorOptions = {
   seed?: number;
   /** The engine for steps on the CPU; by default onnxruntime. */
   engine?: MatMulEngine | undefined;
+  /** How products are computed; by default as the GPU's shaders can. */
+  products?: Partial<ProductOptions>;
+  /** How kernels are cut into dispatches. */
+  cutting?: Cutting;
 };
 
+/** A step's kernels by number: in order, but for the cuts, of which any may come first. */
+type StepKernels = { before: number[]; cuts: number[][]; after: number[] };
+
 /**
- * Creates an executor that computes on a GPU, with the bits of `createExecutor`. All is computed in integers, by the
- * definition; steps for which {@link reasonForCpu} gives a reason are computed by the CPU's executor. In each execution
- * some elements of one random step are computed again by the definition.
- * @throws ExecutionMemoryError if the program needs more than the GPU binds at once; ExecutionDeviceError if the GPU
- *   fails; the errors of `createExecutor` for steps on the CPU
+ * Creates an executor that computes on a GPU, with the bits of `createExecutor`. All is computed in integers: products
+ * by residues, where a certificate settles them, and all else by the definition; steps for which {@link reasonForCpu}
+ * gives a reason are computed by the CPU's executor. In each execution some elements of one random step are computed
+ * again by the definition.
+ * @throws ExecutionMemoryError if the program needs more than kernels address; ExecutionDeviceError if the GPU fails;
+ *   the errors of `createExecutor` for steps on the CPU
  */
 export async function createGpuExecutor(
   model: CompiledModel,
   gpu: Gpu,
-  { seed = freshSeed(), engine }: GpuExecutorOptions = {},
+  { seed = freshSeed(), engine, products: wanted, cutting = {} }: GpuExecutorOptions = {},
 ): Promise<GpuExecutor> {
   const { program } = model;
   const { steps } = program;
   const prng = new Prng(seed);
-  const plan = gpuMemory(model, gpu.facts.maxBytes);
+  const products = productsOf(steps, { kind: kindOf(gpu), ...wanted });
+  const plan = gpuMemory(model, new Map([...products].map(([s, { bytes }]) => [s, bytes])), maxBytesOf(gpu.bounds));
   const kernels: Kernel[] = [];
-  /** By step: the computing kernel, and the hashing kernels. */
-  const own = new Map<number, number>();
-  const hashing = new Map<number, number[]>();
+  const add = (list: readonly Kernel[]): number[] => list.map((kernel) => kernels.push(kernel) - 1);
+  /** By step: the computing kernels. By checkpoint: the kernels that hash, and those that hash changes. */
+  const own = new Map<number, StepKernels>();
   const cpuSteps: { step: number; reason: string }[] = [];
   steps.forEach((step, s) => {
-    const kernel = stepKernelOf(step, s);
-    if (typeof kernel === "string") cpuSteps.push({ step: s, reason: kernel });
-    else own.set(s, kernels.push(kernel) - 1);
+    const found = kernelsOf(step, s);
+    if (typeof found === "string") cpuSteps.push({ step: s, reason: found });
+    else own.set(s, { before: add(found.before), cuts: found.cuts.map(add), after: add([found.after]) });
   });
-  program.checkpoints.forEach(({ step }, j) => {
-    const [tensor, nodes] = [plan.tensors[step]!.address, plan.nodes[j]!.address];
-    const hashes = hashKernels(tensor, bytesOf(steps[step]!), nodes, plan.zeros.address);
-    hashing.set(
-      step,
-      hashes.map((kernel) => kernels.push(kernel) - 1),
-    );
+  const places = program.checkpoints.map(({ step }, j) => ({
+    ...{ bytes: bytesOf(steps[step]!), nodes: plan.nodes[j]!.address },
+    tensor: plan.history?.tensors[j]!.address ?? plan.tensors[step]!.address,
+    marks: plan.history?.marks[j]!.address ?? 0,
+  }));
+  const hashing = places.map(({ bytes, nodes }, j) => {
+    const tensor = plan.tensors[program.checkpoints[j]!.step]!.address;
+    return add(hashKernels({ tensor, bytes, nodes, zeros: plan.zeros.address }));
   });
-  const checkpoints = new Map(program.checkpoints.map(({ step }, j) => [step, j]));
-  const { device } = gpu;
-  const { memory, dispatches } = await gpu.watched(async () => {
-    const memory = device.createBuffer({
-      size: Math.ceil(plan.bytes / 4) * 4,
-      usage: Usage.storage | Usage.copySource | Usage.copyTarget,
+  const { history } = plan;
+  const following =
+    history &&
+    places.map(({ bytes, nodes, tensor: before, marks }, j) => {
+      const tensor = plan.tensors[program.checkpoints[j]!.step]!.address;
+      const hashed = { tensor, bytes, nodes, zeros: plan.zeros.address };
+      return add(hashKernels(hashed, { before, marks, anew: history.anew.address }));
     });
-    return { memory, dispatches: await Dispatches.prepare(gpu, memory, kernels) };
+  const followed = new FollowedTrees(places);
+  const checkpoints = new Map(program.checkpoints.map(({ step }, j) => [step, j]));
+  const { memory, dispatches } = await gpu.watched(async () => {
+    const memory = new PagedMemory(gpu, plan.bytes);
+    return { memory, dispatches: await Dispatches.prepare(gpu, memory, kernels, cutting) };
   });
   await gpu.watched(() => {
-    const session = new Session(device, memory, dispatches, stagingBytes([]));
+    const session = new Session(gpu, memory, dispatches, []);
     for (const { ref, region } of plan.constants) session.write(region.address, constantBytes(model.constants, ref));
     for (let height = 0; height < HEIGHTS; height++)
       session.write(plan.zeros.address + height * HASH_BYTES, zeroHash(height));
@@ -93,6 +122,7 @@ export async function createGpuExecutor(
   return {
     bytes: plan.bytes,
     cpuSteps,
+    products: [...plan.own.keys()],
     run(inputs, options = {}) {
       const execution = last.then(() => {
         checkInputs(model, inputs);
@@ -103,48 +133,64 @@ export async function createGpuExecutor(
     },
     async close() {
       await last;
-      memory.destroy();
+      memory.close();
       dispatches.close();
       await onCpu.close();
     },
   };
 
-  /** The kernel of a step, or why the CPU computes it. */
-  function stepKernelOf(step: Step, s: number): Kernel | string {
+  /** The kernels of a step, or why the CPU computes it. */
+  function kernelsOf(step: Step, s: number): ProductKernels | string {
     const reason = reasonForCpu(step);
     if (reason !== undefined) return reason;
-    const kernel = stepKernel(
-      step,
-      step.inputs.map((ref) => plan.of(ref).address),
-      plan.tensors[s]!.address,
-    );
-    return kernel.parameters.byteLength > gpu.maxUniformBytes ? "more numbers than the GPU takes" : kernel;
+    const addresses = step.inputs.map((ref) => plan.of(ref).address);
+    const { address } = plan.tensors[s]!;
+    const [product, memory] = [products.get(s), plan.own.get(s)];
+    const found: ProductKernels =
+      product === undefined || memory === undefined
+        ? { before: [], cuts: [], after: stepKernel(step, addresses, address) }
+        : productKernels(step, product, addresses, memory.address, address);
+    const all = [...found.before, ...found.cuts.flat(), found.after];
+    const isLarge = all.some((kernel) => parameterBytes(kernel) > gpu.bounds.uniformBytes);
+    return isLarge ? "more numbers than the GPU takes" : found;
   }
 
   async function execute(inputs: readonly Uint8Array[], options: RunOptions): Promise<ExecutionResult> {
     const { onStep, progress, keep, trees } = options;
+    const successive = trees instanceof SuccessiveTrees && following !== undefined ? trees : undefined;
+    /** Whether checkpoints are read as changes of the last execution's. */
+    const follows = successive !== undefined && followed.begin(successive);
+    // The nodes are overwritten.
+    if (trees !== undefined && successive === undefined) followed.forget();
     const isKept = (s: number): boolean => keep === undefined || keep(s) || (trees !== undefined && checkpoints.has(s));
     const checked = cpuSteps.length < steps.length ? prng.pick([...own.keys()]) : -1;
     const tensors: Uint8Array[] = [];
     const nodes: Uint8Array<ArrayBuffer>[] = [];
-    const session = new Session(device, memory, dispatches, stagingBytes(sizesToRead()));
+    const session = new Session(gpu, memory, dispatches, sizesToRead());
     try {
       inputs.forEach((bytes, i) => session.write(plan.inputs[i]!.address, bytes));
+      if (successive !== undefined) session.write(history!.anew.address, Uint8Array.of(follows ? 0 : 1, 0, 0, 0));
       const check = await computeAll();
       await session.finish();
       check();
+      if (follows) await followed.readChanges(session);
     } finally {
       session.close();
     }
-    if (trees !== undefined)
-      program.checkpoints.forEach(({ step }, j) =>
-        trees.set(step, MerkleList.fromLevels(new Levels(chunksOf(bytesOf(steps[step]!)), nodes[j]!))),
+    if (successive !== undefined)
+      followed.end(successive).forEach(({ tensor, tree }, j) => {
+        tensors[program.checkpoints[j]!.step] = tensor;
+        successive.set(program.checkpoints[j]!.step, tree);
+      });
+    else if (trees !== undefined)
+      places.forEach(({ bytes }, j) =>
+        trees.set(program.checkpoints[j]!.step, MerkleList.fromLevels(new Levels(chunksOf(bytes), nodes[j]!))),
       );
     return { tensors, stats: noStats(), milliseconds: new StageClock().milliseconds };
 
     function sizesToRead(): number[] {
       const kept = steps.flatMap((step, s) => (isKept(s) || onStep !== undefined ? [bytesOf(step)] : []));
-      const hashed = trees === undefined ? [] : program.checkpoints.map(({ step }) => nodeBytes(step));
+      const hashed = trees === undefined ? [] : places.map(({ bytes }) => levelBytes(chunksOf(bytes)));
       const sources = [checked, ...cpuSteps.map(({ step }) => step)].flatMap(
         (s) => steps[s]?.inputs.map(bytesOf) ?? [],
       );
@@ -156,33 +202,43 @@ export async function createGpuExecutor(
       let check = (): void => undefined;
       for (const [s, step] of steps.entries()) {
         const { address } = plan.tensors[s]!;
-        const kernel = own.get(s);
-        if (kernel === undefined) session.write(address, await onCpu.run(s, await readNow(step.inputs)));
-        else session.run(kernel);
+        const found = own.get(s);
+        if (found === undefined) session.write(address, await onCpu.run(s, await readNow(step.inputs)));
+        else runStep(found);
         if (s === checked) check = await checkOf(s);
         if (onStep !== undefined) {
           const [tensor] = await readNow([{ kind: "step", index: s, dtype: step.dtype, count: step.count }]);
           onStep(s, tensor!);
           session.write(address, tensor!);
         }
-        if (isKept(s)) await session.read(address, bytesOf(step), (bytes) => void (tensors[s] = bytes));
-        if (trees !== undefined) {
-          for (const hash of hashing.get(s) ?? []) session.run(hash);
-          const j = checkpoints.get(s);
-          if (j !== undefined)
-            await session.read(plan.nodes[j]!.address, nodeBytes(s), (bytes) => void (nodes[j] = bytes));
-        }
+        const j = trees === undefined ? undefined : checkpoints.get(s);
+        if (isKept(s) && (j === undefined || successive === undefined))
+          await session.read(address, (tensors[s] = new Uint8Array(bytesOf(step))));
+        if (j !== undefined) await hash(j);
         progress?.(s + 1, steps.length);
       }
       return check;
+    }
+
+    function runStep({ before, cuts, after }: StepKernels): void {
+      const { order } = cutting;
+      const all = [before, ...(order === undefined ? cuts : shuffled(cuts, order)), after];
+      for (const kernel of all.flat()) session.run(kernel);
+    }
+
+    /** Hashes a checkpoint's tensor, and asks for what is to be read. */
+    async function hash(j: number): Promise<void> {
+      for (const kernel of successive === undefined ? hashing[j]! : following![j]!) session.run(kernel);
+      if (successive !== undefined) return followed.ask(session, j, follows);
+      await session.read(places[j]!.nodes, (nodes[j] = new Uint8Array(levelBytes(chunksOf(places[j]!.bytes)))));
     }
 
     /** Requests the tensors for a step's check. */
     async function checkOf(s: number): Promise<() => void> {
       const step = steps[s]!;
       const read = await askAll(step.inputs);
-      let tensor = new Uint8Array();
-      await session.read(plan.tensors[s]!.address, bytesOf(step), (bytes) => void (tensor = bytes));
+      const tensor = new Uint8Array(bytesOf(step));
+      await session.read(plan.tensors[s]!.address, tensor);
       return () => {
         const wrong = wrongElement(step, read, tensor, prng);
         if (wrong === undefined) return;
@@ -191,16 +247,18 @@ export async function createGpuExecutor(
       };
     }
 
-    async function ask(ref: TensorRef, take: (bytes: Uint8Array) => void): Promise<void> {
-      if (ref.kind === "constant") take(constantBytes(model.constants, ref));
-      else if (ref.kind === "input") take(inputs[ref.index]!);
-      else await session.read(plan.of(ref).address, bytesOf(ref), take);
+    async function ask(ref: TensorRef): Promise<Uint8Array> {
+      if (ref.kind === "constant") return constantBytes(model.constants, ref);
+      if (ref.kind === "input") return inputs[ref.index]!;
+      const bytes = new Uint8Array(bytesOf(ref));
+      await session.read(plan.of(ref).address, bytes);
+      return bytes;
     }
 
-    /** Asks for tensors. The list is filled when all has been read. */
+    /** Asks for tensors. They are filled when all has been read. */
     async function askAll(refs: readonly TensorRef[]): Promise<Uint8Array[]> {
       const read: Uint8Array[] = [];
-      for (const [n, ref] of refs.entries()) await ask(ref, (bytes) => void (read[n] = bytes));
+      for (const ref of refs) read.push(await ask(ref));
       return read;
     }
 
@@ -210,10 +268,15 @@ export async function createGpuExecutor(
       return read;
     }
   }
+}
 
-  function nodeBytes(step: number): number {
-    return levelBytes(chunksOf(bytesOf(steps[step]!)));
-  }
+/** How a GPU multiplies residues. */
+export const kindOf = ({ bounds }: Gpu): ResidueKind => (bounds.hasDot4 ? "bytes" : "floats");
+
+/** The products among the steps that the GPU computes. */
+function productsOf(steps: readonly Step[], options: ProductOptions): Map<number, Product> {
+  const found = steps.map((step) => (reasonForCpu(step) === undefined ? productOf(step, options) : undefined));
+  return new Map(found.flatMap((product, s) => (product === undefined ? [] : [[s, product] as const])));
 }
 
 /** The CPU's executors of single steps, which share an engine. */

@@ -3,7 +3,9 @@ import { chunksOf, levelBytes } from "../../program/merkle/levels.ts";
 import { HASH_BYTES } from "../../program/merkle/sizes.ts";
 import { bytesOf } from "../../program/trace/runInputs.ts";
 import type { TensorRef } from "../../program/types.ts";
+import { ExecutionMemoryError } from "../errors.ts";
 import { MemoryPlan, type Region } from "../memory/memoryPlan.ts";
+import { markBytes } from "./hashing.ts";
 
 type ConstantRef = TensorRef & { kind: "constant" };
 
@@ -16,20 +18,49 @@ type GpuMemory = {
   inputs: readonly Region[];
   tensors: readonly Region[];
   constants: readonly { ref: ConstantRef; region: Region }[];
+  /** By step: the memory of a product. */
+  own: ReadonlyMap<number, Region>;
   /** For each checkpoint, the nodes of the tensor's tree, as `Levels` has them. */
   nodes: readonly Region[];
   /** The nodes for missing leaves, of all heights. */
   zeros: Region;
+  /** What is kept for the next execution; undefined for programs without carried state, or if there is no room. */
+  history: History | undefined;
   /** The place of what a step reads. */
   of(ref: TensorRef): Region;
 };
 
+/** For each checkpoint, the tensor of the execution before and the marks of its nodes; and a word: see `Followed`. */
+type History = { tensors: readonly Region[]; marks: readonly Region[]; anew: Region };
+
 /**
- * Plans the GPU's memory: tensors with disjoint lifetimes share bytes.
- * @param maxBytes The most that the GPU binds at once.
+ * Plans the GPU's memory: tensors with disjoint lifetimes share bytes. Without room for all, products do without their
+ * memory, and then executions without the one before.
+ * @param own By step, the bytes that a product takes besides.
+ * @param maxBytes The most that kernels address.
  * @throws ExecutionMemoryError
  */
-export function gpuMemory({ program }: CompiledModel, maxBytes: number): GpuMemory {
+export function gpuMemory(model: CompiledModel, own: ReadonlyMap<number, number>, maxBytes: number): GpuMemory {
+  const carries = model.program.inputs.some(({ source }) => source?.kind === "carried");
+  for (const [products, follows] of [
+    [own, carries],
+    [new Map<number, number>(), carries],
+  ] as const) {
+    try {
+      return planned(model, products, maxBytes, follows);
+    } catch (error) {
+      if (!(error instanceof ExecutionMemoryError)) throw error;
+    }
+  }
+  return planned(model, new Map(), maxBytes, false);
+}
+
+function planned(
+  { program }: CompiledModel,
+  own: ReadonlyMap<number, number>,
+  maxBytes: number,
+  follows: boolean,
+): GpuMemory {
   const plan = new MemoryPlan();
   const inputs = program.inputs.map((input) => plan.during(bytesOf(input), -1, -1));
   const constants = new Map<string, { ref: ConstantRef; region: Region }>();
@@ -47,11 +78,22 @@ export function gpuMemory({ program }: CompiledModel, maxBytes: number): GpuMemo
     }
     tensors.push(plan.during(bytesOf(step), s, s));
   });
-  const nodes = program.checkpoints.map(({ step }) =>
-    plan.during(levelBytes(chunksOf(bytesOf(program.steps[step]!))), step, step),
-  );
+  const products = new Map([...own].map(([s, bytes]) => [s, plan.during(bytes, s, s)]));
+  const sizes = program.checkpoints.map(({ step }) => bytesOf(program.steps[step]!));
+  const nodes = program.checkpoints.map(({ step }, j) => {
+    const bytes = levelBytes(chunksOf(sizes[j]!));
+    return follows ? plan.permanent(bytes) : plan.during(bytes, step, step);
+  });
   const zeros = plan.permanent(HEIGHTS * HASH_BYTES);
-  return { bytes: plan.settle(maxBytes), inputs, tensors, constants: [...constants.values()], nodes, zeros, of };
+  const history = follows
+    ? {
+        tensors: sizes.map((bytes) => plan.permanent(bytes)),
+        marks: sizes.map((bytes) => plan.permanent(markBytes(bytes))),
+        anew: plan.permanent(4),
+      }
+    : undefined;
+  const bytes = plan.settle(maxBytes);
+  return { bytes, inputs, tensors, constants: [...constants.values()], own: products, nodes, zeros, history, of };
 }
 
 /** Tensors with the same root may have different types, or different numbers of zeros at the end. */

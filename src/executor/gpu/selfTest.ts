@@ -4,19 +4,26 @@ import { DType, writeWord } from "../../numerics/dtype.ts";
 import type { CompiledModel } from "../../program/compiled.ts";
 import { toHash, zeroHash } from "../../program/merkle/hash.ts";
 import { isElementary, Op, signature } from "../../program/operations.ts";
-import { Reduce, type Step } from "../../program/types.ts";
+import { Reduce, type Axis, type Step } from "../../program/types.ts";
 import { executeReference } from "../reference.ts";
 import { selfTestExecutor } from "../selfTest.ts";
 import type { Gpu } from "./device.ts";
-import { createGpuExecutor } from "./executor.ts";
+import { createGpuExecutor, kindOf } from "./executor.ts";
 
 /** Operands of each function, and the exponents of float32 that half of them are drawn from: 2^-14 to 2^8. */
 const OPERANDS = 64;
 const [LOW, HIGH] = [113, 135];
 
 /**
- * Tests a GPU before jobs: a small model with products, sums, casts and hashes ({@link selfTestExecutor}), and every
- * elementary function of float32 on random operands, against the definition.
+ * Products of few terms and moduli: many sums lie so near to a midpoint of two numbers that the certificate has little
+ * room. A bound that is too small gives wrong bits.
+ */
+const [ROWS, TERMS, MODULI] = [24, 3, { bytes: 7, floats: 5 }] as const;
+const SMALL = { terms: 1, rows: 1, columns: 1 };
+
+/**
+ * Tests a GPU before jobs: a small model with products, sums, casts and hashes ({@link selfTestExecutor}), products
+ * with many open sums, and every elementary function of float32 on random operands, against the definition.
  * @param functions The functions to test; by default all.
  * @throws CannotRunHereError that names the GPU, what differs and the seed
  */
@@ -27,9 +34,10 @@ export async function selfTestGpu(
 ): Promise<void> {
   await selfTestExecutor((model) => createGpuExecutor(model, gpu, { seed }), seed);
   const prng = new Prng(seed);
+  await testProducts(gpu, prng, seed);
   const steps = functions.map((op) => functionStep(op, OPERANDS));
   const inputs = functions.flatMap((op) => Array.from({ length: signature(op)!.arity }, () => operands(prng)));
-  const model = functionsModel(steps);
+  const model = separateModel(steps);
   const executor = await createGpuExecutor(model, gpu, { seed });
   const { tensors } = await executor.run(inputs).finally(() => executor.close());
   const expected = executeReference(model, inputs);
@@ -38,6 +46,27 @@ export async function selfTestGpu(
     throw new CannotRunHereError(
       `${gpu.facts.name}: the function ${signature(functions[wrong]!)!.name} has other bits than the definition ` +
         `(seed ${seed}); compute on the CPU, or with another driver of the GPU`,
+    );
+}
+
+/** @throws CannotRunHereError */
+async function testProducts(gpu: Gpu, prng: Prng, seed: number): Promise<void> {
+  const model = separateModel([productStep(ROWS, TERMS, ROWS)]);
+  const inputs = [0, 1].map(() => {
+    const bytes = new Uint8Array(4 * ROWS * TERMS);
+    // Between 1 and 2 in magnitude.
+    for (let k = 0; k < ROWS * TERMS; k++)
+      writeWord(bytes, k, DType.float32, (prng.bits(32) & 0x807fffffn) | 0x3f800000n);
+    return bytes;
+  });
+  const [expected] = executeReference(model, inputs);
+  const kind = kindOf(gpu);
+  const executor = await createGpuExecutor(model, gpu, { seed, products: { moduli: MODULI[kind], least: SMALL } });
+  const { tensors } = await executor.run(inputs).finally(() => executor.close());
+  if (Buffer.compare(expected!, tensors[0]!) !== 0)
+    throw new CannotRunHereError(
+      `${gpu.facts.name}: a product has other bits than the definition (seed ${seed}); compute on the CPU, or with ` +
+        "another driver of the GPU",
     );
 }
 
@@ -65,8 +94,28 @@ export function functionStep(op: Op, count: number): Step {
   };
 }
 
+/** The step that multiplies matrices of float32, `[rows, inner]` and `[columns, inner]`. */
+export function productStep(rows: number, inner: number, columns: number): Step {
+  const dtype = DType.float32;
+  const axis = (digit: number, extent: number, stride: number): Axis => ({
+    ...{ extent, stride, base: 0, div: 1 },
+    coeffs: [{ digit, coeff: 1 }],
+  });
+  return {
+    ...{ dtype, count: rows * columns, outDigits: [rows, columns], redDigits: [inner], reduce: Reduce.dot },
+    inputs: [rows, columns].map((count, index) => ({ kind: "input", index, dtype, count: count * inner })),
+    ...{ reduceType: dtype, constants: [], epilogueReads: [] },
+    termReads: [
+      { input: 0, fill: 0n, axes: [axis(0, rows, inner), axis(2, inner, 1)] },
+      { input: 1, fill: 0n, axes: [axis(1, columns, inner), axis(2, inner, 1)] },
+    ],
+    term: { code: [], outA: 0, outB: 1 },
+    epilogue: { code: [], out: 0 },
+  };
+}
+
 /** A model whose steps share no inputs and read only inputs. */
-export function functionsModel(steps: readonly Step[]): CompiledModel {
+export function separateModel(steps: readonly Step[]): CompiledModel {
   let next = 0;
   const moved = steps.map((step) => ({ ...step, inputs: step.inputs.map((ref) => ({ ...ref, index: next++ })) }));
   const inputs = moved.flatMap((step) => step.inputs.map(({ dtype, count }) => ({ dtype, count })));

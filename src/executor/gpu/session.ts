@@ -1,7 +1,10 @@
-import { MAP_READ, Usage, type Encoder, type GpuBuffer, type GpuDevice, type Pass } from "./api.ts";
-import type { Dispatches } from "./dispatches.ts";
+import { MAP_READ, Usage, type Encoder, type GpuBuffer, type Pass } from "./api.ts";
+import type { Gpu } from "./device.ts";
+import { MOST_OPERATIONS, type Dispatches, type Part } from "./dispatches.ts";
+import type { PagedMemory } from "./pagedMemory.ts";
 
-type Wanted = { at: number; bytes: number; take: (bytes: Uint8Array<ArrayBuffer>) => void };
+/** Bytes that were asked for: where they wait, and where they go. */
+type Wanted = { at: number; to: Uint8Array };
 
 const padded = (bytes: number): number => Math.ceil(bytes / 4) * 4;
 
@@ -10,46 +13,50 @@ const MOST_WAITING = 2 ** 28;
 
 /**
  * The bytes of memory through which results are read.
- * @param sizes The sizes of all that will be asked for.
+ * @param sizes The sizes of all that will be asked for; more takes several turns.
  */
-export const stagingBytes = (sizes: readonly number[]): number => {
-  const all = sizes.map(padded);
-  return Math.max(
-    4,
-    ...all,
-    Math.min(
-      MOST_WAITING,
-      all.reduce((sum, size) => sum + size, 0),
-    ),
+const stagingBytes = ({ bounds }: Gpu, sizes: readonly number[]): number =>
+  Math.min(
+    MOST_WAITING,
+    bounds.pageBytes,
+    sizes.reduce((sum, size) => sum + padded(size), 4),
   );
-};
 
 /** The work of one execution: recorded, handed to the GPU in order, and read in as few turns as possible. */
 export class Session {
-  readonly #device: GpuDevice;
-  readonly #memory: GpuBuffer;
+  readonly #device: Gpu["device"];
+  readonly #memory: PagedMemory;
   readonly #dispatches: Dispatches;
   readonly #staging: GpuBuffer;
   readonly #capacity: number;
   #encoder: Encoder | undefined;
   #pass: Pass | undefined;
+  #recorded = 0;
   #wanted: Wanted[] = [];
   #used = 0;
 
-  /** @param capacity {@link stagingBytes} of what will be read. */
-  constructor(device: GpuDevice, memory: GpuBuffer, dispatches: Dispatches, capacity: number) {
-    this.#device = device;
+  /** @param sizes The sizes of what will be read. */
+  constructor(gpu: Gpu, memory: PagedMemory, dispatches: Dispatches, sizes: readonly number[]) {
+    this.#device = gpu.device;
     this.#memory = memory;
     this.#dispatches = dispatches;
-    this.#capacity = capacity;
-    this.#staging = device.createBuffer({ size: capacity, usage: Usage.mapRead | Usage.copyTarget });
+    this.#capacity = stagingBytes(gpu, sizes);
+    this.#staging = gpu.device.createBuffer({ size: this.#capacity, usage: Usage.mapRead | Usage.copyTarget });
   }
 
   /** Runs a kernel after all that is recorded. */
   run(kernel: number): void {
+    for (const part of this.#dispatches.partsOf(kernel)) this.#record(part);
+  }
+
+  #record({ pipeline, group, grid, operations }: Part): void {
+    if (this.#recorded + operations > MOST_OPERATIONS) this.#submit();
+    this.#recorded += operations;
     this.#encoder ??= this.#device.createCommandEncoder();
     this.#pass ??= this.#encoder.beginComputePass();
-    this.#dispatches.run(this.#pass, kernel);
+    this.#pass.setPipeline(pipeline);
+    this.#pass.setBindGroup(0, group);
+    this.#pass.dispatchWorkgroups(...grid);
   }
 
   /** Writes bytes; what is recorded is handed over first. */
@@ -58,18 +65,25 @@ export class Session {
     const isWhole = bytes.length % 4 === 0;
     const whole = isWhole ? bytes : new Uint8Array(padded(bytes.length));
     if (!isWhole) whole.set(bytes);
-    this.#device.queue.writeBuffer(this.#memory, address, whole);
+    for (const { buffer, at, from, bytes: length } of this.#memory.pieces(address, whole.length))
+      this.#device.queue.writeBuffer(buffer, at, whole.subarray(from, from + length));
   }
 
-  /** Asks for the bytes that lie at an address then; `take` gets a copy at the next {@link finish}, or sooner. */
-  async read(address: number, bytes: number, take: Wanted["take"]): Promise<void> {
-    if (this.#used + padded(bytes) > this.#capacity) await this.finish();
-    this.#pass?.end();
-    this.#pass = undefined;
-    this.#encoder ??= this.#device.createCommandEncoder();
-    this.#encoder.copyBufferToBuffer(this.#memory, address, this.#staging, this.#used, padded(bytes));
-    this.#wanted.push({ at: this.#used, bytes, take });
-    this.#used += padded(bytes);
+  /** Asks for the bytes that lie at an address then; `to` gets them at the next {@link finish}, or sooner. */
+  async read(address: number, to: Uint8Array): Promise<void> {
+    for (const { buffer, at, from, bytes } of this.#memory.pieces(address, to.length)) {
+      for (let begun = 0; begun < bytes;) {
+        if (this.#used === this.#capacity) await this.finish();
+        const length = Math.min(bytes - begun, this.#capacity - this.#used);
+        this.#pass?.end();
+        this.#pass = undefined;
+        this.#encoder ??= this.#device.createCommandEncoder();
+        this.#encoder.copyBufferToBuffer(buffer, at + begun, this.#staging, this.#used, padded(length));
+        this.#wanted.push({ at: this.#used, to: to.subarray(from + begun, from + begun + length) });
+        this.#used += padded(length);
+        begun += length;
+      }
+    }
   }
 
   /** Executes all that is recorded, and hands out what was asked for. */
@@ -79,10 +93,9 @@ export class Session {
     this.#wanted = [];
     this.#used = 0;
     await this.#staging.mapAsync(MAP_READ);
-    const mapped = this.#staging.getMappedRange();
-    const copies = wanted.map(({ at, bytes }) => new Uint8Array(mapped.slice(at, at + bytes)));
+    const mapped = new Uint8Array(this.#staging.getMappedRange());
+    for (const { at, to } of wanted) to.set(mapped.subarray(at, at + to.length));
     this.#staging.unmap();
-    wanted.forEach(({ take }, k) => take(copies[k]!));
   }
 
   close(): void {
@@ -94,5 +107,6 @@ export class Session {
     this.#pass = undefined;
     if (this.#encoder !== undefined) this.#device.queue.submit([this.#encoder.finish()]);
     this.#encoder = undefined;
+    this.#recorded = 0;
   }
 }

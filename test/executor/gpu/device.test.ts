@@ -13,7 +13,12 @@ describe("an open GPU", () => {
       pushErrorScope: () => undefined,
       popErrorScope: () => never,
     } as unknown as GpuDevice;
-    const gpu = new Gpu(device, { name: "a GPU of tests", vendor: "", maxBytes: 1 }, 1, 5);
+    const gpu = new Gpu(
+      device,
+      { name: "a GPU of tests", vendor: "", maxBytes: 1 },
+      { pageBytes: 256, pages: 1, uniformBytes: 1, hasDot4: false },
+      5,
+    );
     for (const work of [() => never, () => 1]) {
       const failure = await rejection(gpu.watched(work));
       expect(failure).to.have.property("code", "EXECUTION_DEVICE");

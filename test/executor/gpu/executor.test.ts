@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import { createExecutorOn } from "../../../src/executor/gpu/chooseExecutor.ts";
-import { Gpu } from "../../../src/executor/gpu/device.ts";
+import type { Gpu } from "../../../src/executor/gpu/device.ts";
 import { createGpuExecutor } from "../../../src/executor/gpu/executor.ts";
 import { selfTestGpu } from "../../../src/executor/gpu/selfTest.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
@@ -10,7 +10,7 @@ import type { CompiledModel } from "../../../src/program/compiled.ts";
 import type { MerkleList } from "../../../src/program/merkle/list.ts";
 import { Op } from "../../../src/program/operations.ts";
 import { Reduce, type Step } from "../../../src/program/types.ts";
-import { softwareGpu } from "../../../testkit/gpu/softwareGpu.ts";
+import { faultyGpu, shrunkenGpu, softwareGpu } from "../../../testkit/gpu/softwareGpu.ts";
 import { catalogued } from "../../../testkit/models/catalogue.ts";
 import { compileModel } from "../../../testkit/models/compileModel.ts";
 import { axis, NO_REDUCTION, stepModel } from "../../../testkit/programs/stepModel.ts";
@@ -54,14 +54,6 @@ const numbers = (seed: number, bytes: number): Uint8Array => {
   return Uint8Array.from({ length: bytes }, () => prng.below(256));
 };
 
-/** The same GPU, with one text of its kernels replaced: a planted fault. */
-function faulty({ device, facts, maxUniformBytes }: Gpu, from: string, to: string): Gpu {
-  const gpu = new Gpu(device, facts, maxUniformBytes);
-  const compile = gpu.pipeline.bind(gpu);
-  gpu.pipeline = (source) => compile(source.replaceAll(from, to));
-  return gpu;
-}
-
 describe("the executor on a GPU", function () {
   this.timeout(300_000);
   let gpu: Gpu;
@@ -85,6 +77,30 @@ describe("the executor on a GPU", function () {
     );
     expect([...trees.keys()]).to.deep.equal(model.program.checkpoints.map(({ step }) => step));
     for (const [step, tree] of expectedTrees) expect(trees.get(step)!.root).to.equal(tree.root);
+  });
+
+  it("programsAboveOneBuffer_lieInSeveral_andAboveAllAreRefused", async () => {
+    const entry = catalogued("silero_v5");
+    const given = entry.inputs();
+    const { model } = compileModel(entry, given);
+    const inputs = model.inputs.map(({ name }) => given.get(name)!.bytes);
+    const whole = await createGpuExecutor(model, gpu);
+    await whole.close();
+    const pages = 8;
+    const pageBytes = 256 * Math.ceil(whole.bytes / pages / 256);
+    const [expectedTrees, trees] = [new Map<number, MerkleList>(), new Map<number, MerkleList>()];
+    const expected = executeReference(model, inputs);
+    const cpu = await createExecutor(model, { threads: 1 });
+    await cpu.run(inputs, { trees: expectedTrees });
+    const executor = await createGpuExecutor(model, shrunkenGpu(gpu, { pageBytes, pages, uniformBytes: 16_384 }));
+    expect(executor.cpuSteps).to.deep.equal([]);
+    const { tensors } = await executor.run(inputs, { trees });
+    await Promise.all([executor.close(), cpu.close()]);
+    expected.forEach((tensor, s) => expect(Buffer.compare(tensor, tensors[s]!), `step ${s}`).to.equal(0));
+    for (const [step, tree] of expectedTrees) expect(trees.get(step)!.root).to.equal(tree.root);
+    const refused = await rejection(createGpuExecutor(model, shrunkenGpu(gpu, { pageBytes, pages: 3 })));
+    expect(refused).to.have.property("code", "EXECUTION_MEMORY");
+    expect(refused.message).to.include("give smaller shapes");
   });
 
   it("functionsOfFloat64_areComputedByTheCpu_betweenStepsOfTheGpu", async () => {
@@ -136,7 +152,7 @@ describe("the executor on a GPU", function () {
   });
 
   it("spotChecks_findAFault_andTheGpuIsUsedNoMore", async () => {
-    const executor = await createGpuExecutor(chain(Op.sqrt, DType.float32), faulty(gpu, "x >> 1u", "x >> 2u"));
+    const executor = await createGpuExecutor(chain(Op.sqrt, DType.float32), faultyGpu(gpu, "x >> 1u", "x >> 2u"));
     const inputs = [numbers(5, 4 * COUNT).map((byte, k) => (k % 4 === 3 ? byte & 0x7f : byte))];
     for (let k = 0; k < 2; k++) {
       const failure = await rejection(executor.run(inputs));
@@ -152,9 +168,16 @@ describe("the executor on a GPU", function () {
     for (const [from, to] of [
       ["c = s >> 16u;", "c = 0;"],
       ["rotated(e, 11u)", "rotated(e, 12u)"],
+      // A carry of SHA-256's additions, a bit of a residue, and an eighth of the certificate's bound.
+      ["d = c; c = b; b = a; a = t + u;", "d = c; c = b; b = a; a = t ^ u;"],
+      ["poke(P[0].z + l * P[0].w * width + w, word);", "poke(P[0].z + l * P[0].w * width + w, word ^ (l & 1u));"],
+      ["e[j] = (bound[j", "e[j] = (shr64(bound, 3u)[j"],
     ] as const)
-      expect(await rejection(selfTestGpu(faulty(gpu, from, to), 1, []))).to.have.property("code", "CANNOT_RUN_HERE");
-    const failure = await rejection(selfTestGpu(faulty(gpu, "var k = 26u", "var k = 5u"), 1, [Op.exp]));
+      for (const hasDot4 of [true, false]) {
+        const failure = await rejection(selfTestGpu(shrunkenGpu(faultyGpu(gpu, from, to), { hasDot4 }), 1, []));
+        expect(failure, to).to.have.property("code", "CANNOT_RUN_HERE");
+      }
+    const failure = await rejection(selfTestGpu(faultyGpu(gpu, "var k = 26u", "var k = 5u"), 1, [Op.exp]));
     expect(failure.message).to.match(/the function exp has other bits/);
   });
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Gpu } from "../../../src/executor/gpu/device.ts";
 import { createGpuExecutor } from "../../../src/executor/gpu/executor.ts";
-import { functionsModel, functionStep } from "../../../src/executor/gpu/selfTest.ts";
+import { separateModel, functionStep } from "../../../src/executor/gpu/selfTest.ts";
 import { Op, type OpName } from "../../../src/program/operations.ts";
 import { Checkpoint } from "./checkpoint.ts";
 import { CHUNK, CHUNKS, writeInputs, type ChunkReport } from "./chunks.ts";
@@ -40,7 +40,7 @@ export async function exhaustOnGpu({ gpu, names, stride, folder, onFunction }: O
     const origin = { sources: SOURCES, machine: gpu.facts.name };
     const checkpoint = new Checkpoint<Report>(folder, name, stride, origin);
     const known = checkpoint.read();
-    const executor = await createGpuExecutor(functionsModel([functionStep(Op[name], count)]), gpu);
+    const executor = await createGpuExecutor(separateModel([functionStep(Op[name], count)]), gpu);
     const reports: Report[] = [];
     try {
       for (let chunk = 0; chunk < CHUNKS; chunk++) {

@@ -11,8 +11,10 @@ export const slotType = (dtype: DTypeCode): string =>
 export const isWide = (dtype: DTypeCode): boolean => dtype === DType.int64 || dtype === DType.uint64;
 
 /** The format that a float operation rounds to, as the library numbers formats. */
-export const formatOf = (dtype: DTypeCode): string =>
-  dtype === DType.float16 ? "1u" : dtype === DType.bfloat16 ? "2u" : "0u";
+export const formatNumber = (dtype: DTypeCode): number =>
+  dtype === DType.float16 ? 1 : dtype === DType.bfloat16 ? 2 : 0;
+
+export const formatOf = (dtype: DTypeCode): string => `${formatNumber(dtype)}u`;
 
 /** Cuts a result in 32 bits to a narrow integer type. */
 export function wrapped(text: string, dtype: DTypeCode): string {

@@ -1,17 +1,20 @@
 import { DType, dtypeBytes, isFloat, isHalf, type DType as DTypeCode } from "../../../numerics/dtype.ts";
 import { LIMBS } from "../../../numerics/exactSum.ts";
-import { Op, signature } from "../../../program/operations.ts";
+import { isElementary, Op, signature } from "../../../program/operations.ts";
 import { accumulatorTypes, hasTwoResults, isDot, isPartial, isTotal, limbsOf } from "../../../program/reduction.ts";
 import { Reduce, type Instruction, type Step, type View } from "../../../program/types.ts";
+import { neededSlots } from "../../loops/slots.ts";
+import type { LoopDigit } from "../../loops/spec.ts";
+import type { Kernel } from "../kernel.ts";
 import { shaderOf } from "../wgsl/library.ts";
 import { TERMS_BETWEEN_CARRIES } from "../wgsl/sums.ts";
 import { operationText, resultType } from "./operation.ts";
 import { formatOf, Parameters, slotType, widened, wrapped } from "./slots.ts";
 
-/** A step's kernel: the shader's text, the parameters, and the number of invocations. */
-type StepKernel = { source: string; parameters: Uint32Array<ArrayBuffer>; invocations: number };
-
 type Slot = { text: string; dtype: DTypeCode };
+
+/** Where a product's sums lie: the byte address, and the stride of each out digit. */
+export type Sums = { address: number; strides: readonly number[] };
 
 /**
  * Writes the kernel of a step by the definition (`evaluateElement`). An invocation computes one element, or the 2 or 4
@@ -19,33 +22,88 @@ type Slot = { text: string; dtype: DTypeCode };
  * @param step A step for which `reasonForCpu` gives no reason.
  * @param addresses The byte addresses of the step's inputs in the memory; multiples of 4.
  * @param out The byte address of the step's tensor.
+ * @param sums The sums of a product, if other kernels compute them.
  */
-export function stepKernel(step: Step, addresses: readonly number[], out: number): StepKernel {
+export function stepKernel(step: Step, addresses: readonly number[], out: number, sums?: Sums): Kernel {
   const P = new Parameters();
   const size = dtypeBytes(step.dtype);
   const perWord = Math.max(1, 4 / size);
   const body = [
     ...step.inputs.map(({ dtype }, n) => loadText(n, dtype, P.add(addresses[n]! / 4))),
-    elementText(step, P),
+    elementText(step, P, sums),
     storeText(step, P.add(out / 4), P.add(step.count), perWord),
   ].join("\n");
-  const parameters = P.words;
-  return { source: shaderOf(body, parameters.length / 4), parameters, invocations: Math.ceil(step.count / perWord) };
+  const terms = sums === undefined ? step.redDigits.reduce((product, radix) => product * radix, 1) : 0;
+  const operations = perWord * (operationsOf(step.epilogueReads, step.epilogue.code) + terms * termOperations(step));
+  const invocations = Math.ceil(step.count / perWord);
+  return { source: shaderOf(body), parameters: P.words, invocations, operations };
 }
+
+/** Rough numbers of integer operations. */
+const [OPERATION, FUNCTION, TERM] = [20, 10_000, 80];
+
+const operationsOf = (reads: readonly View[], code: readonly Instruction[]): number =>
+  code.reduce((sum, { op }) => sum + (isElementary(op) ? FUNCTION : OPERATION), OPERATION * (1 + reads.length));
+
+const termOperations = ({ termReads, term, reduce }: Step): number =>
+  reduce === Reduce.none ? 0 : TERM + operationsOf(termReads, term.code);
+
+/**
+ * Writes the kernel that puts a factor of a product into rows of words, as slots hold them.
+ * @param slot The term's slot with the factor.
+ * @param digits The digits of the rows and of their elements, the last the fastest; all others are 0.
+ * @param first The number of the first element.
+ * @param count The number of elements.
+ */
+export function factorKernel(
+  step: Step,
+  addresses: readonly number[],
+  out: number,
+  { slot, digits, first, count }: { slot: number; digits: readonly LoopDigit[]; first: number; count: number },
+): Kernel {
+  const P = new Parameters();
+  const names = digitNames(step);
+  const { termReads, constants, term } = step;
+  const needed = neededSlots({ reads: termReads, constants, code: term.code }, [slot]);
+  const known = constants.map(({ value, dtype }): Slot => ({ text: P.word(value, dtype), dtype }));
+  const slots = [...readsOf(step, termReads, "t"), ...known];
+  const used = new Set(termReads.flatMap(({ input }, n) => (needed.has(n) ? [input] : [])));
+  const loads = step.inputs.map(({ dtype }, n) => used.has(n) && loadText(n, dtype, P.add(addresses[n]! / 4)));
+  let text = `fn work(w: u32) { if (w >= ${P.add(count)}) { return; } var x = w + ${P.add(first)};\n`;
+  for (const { digit, radix } of [...digits].reverse()) {
+    const size = P.add(radix);
+    text += `let ${names[digit]!} = i32(x % ${size}); x = x / ${size};\n`;
+  }
+  names.forEach((name, digit) => {
+    if (!digits.some((each) => each.digit === digit)) text += `let ${name} = 0;\n`;
+  });
+  text += readsText(step, termReads, names, "t", P, needed) + codeText(term.code, slots, names, "u", needed);
+  const body = [
+    ...loads.filter((load) => load !== false),
+    `${text}poke(${P.add(out / 4)} + w, ${slots[slot]!.text}); }`,
+  ];
+  const operations = operationsOf(termReads, term.code);
+  return { source: shaderOf(body.join("\n")), parameters: P.words, invocations: count, operations };
+}
+
+const digitNames = ({ outDigits, redDigits }: Step): string[] => [
+  ...outDigits.map((_, k) => `o${k}`),
+  ...redDigits.map((_, k) => `r${k}`),
+];
 
 /** The function that reads an element of an input, canonical. */
 function loadText(input: number, dtype: DTypeCode, base: string): string {
   const head = `fn load${input}(at: u32) -> ${slotType(dtype)} {`;
   const size = dtypeBytes(dtype);
   if (dtype === DType.limb)
-    return `${head} var w = B(); for (var i = 0u; i < 8u; i++) { w[i] = mem[${base} + 8u * at + i]; } return w; }`;
+    return `${head} var w = B(); for (var i = 0u; i < 8u; i++) { w[i] = peek(${base} + 8u * at + i); } return w; }`;
   if (size === 8) {
-    const pair = `vec2u(mem[${base} + 2u * at], mem[${base} + 2u * at + 1u])`;
+    const pair = `vec2u(peek(${base} + 2u * at), peek(${base} + 2u * at + 1u))`;
     return `${head} return ${dtype === DType.float64 ? `canond(${pair})` : pair}; }`;
   }
-  if (size === 4) return `${head} return ${isFloat(dtype) ? `canonf(mem[${base} + at])` : `mem[${base} + at]`}; }`;
+  if (size === 4) return `${head} return ${isFloat(dtype) ? `canonf(peek(${base} + at))` : `peek(${base} + at)`}; }`;
   const perWord = 4 / size;
-  const raw = `((mem[${base} + at / ${perWord}u] >> (${8 * size}u * (at % ${perWord}u))) & ${2 ** (8 * size) - 1}u)`;
+  const raw = `((peek(${base} + at / ${perWord}u) >> (${8 * size}u * (at % ${perWord}u))) & ${2 ** (8 * size) - 1}u)`;
   if (isHalf(dtype)) return `${head} return canonf(widen(${formatOf(dtype)}, ${raw})); }`;
   return `${head} return ${dtype === DType.bool ? `select(0u, 1u, ${raw} != 0u)` : wrapped(raw, dtype)}; }`;
 }
@@ -55,20 +113,20 @@ function storeText(step: Step, base: string, count: string, perWord: number): st
   const size = dtypeBytes(step.dtype);
   const head = `fn work(w: u32) { if (w * ${perWord}u >= ${count}) { return; }`;
   if (step.dtype === DType.limb)
-    return `${head} let v = element(w); for (var i = 0u; i < 8u; i++) { mem[${base} + 8u * w + i] = v[i]; } }`;
-  if (size === 8) return `${head} let v = element(w); mem[${base} + 2u * w] = v.x; mem[${base} + 2u * w + 1u] = v.y; }`;
-  if (size === 4) return `${head} mem[${base} + w] = element(w); }`;
+    return `${head} let v = element(w); for (var i = 0u; i < 8u; i++) { poke(${base} + 8u * w + i, v[i]); } }`;
+  if (size === 8) return `${head} let v = element(w); poke(${base} + 2u * w, v.x); poke(${base} + 2u * w + 1u, v.y); }`;
+  if (size === 4) return `${head} poke(${base} + w, element(w)); }`;
   const bits = isHalf(step.dtype) ? `narrow(${formatOf(step.dtype)}, element(at))` : "element(at)";
   return `${head} var v = 0u;
   for (var q = 0u; q < ${perWord}u; q++) {
     let at = ${perWord}u * w + q;
     if (at < ${count}) { v |= (${bits} & ${2 ** (8 * size) - 1}u) << (${8 * size}u * q); }
   }
-  mem[${base} + w] = v; }`;
+  poke(${base} + w, v); }`;
 }
 
-function elementText(step: Step, P: Parameters): string {
-  const digits = [...step.outDigits.map((_, k) => `o${k}`), ...step.redDigits.map((_, k) => `r${k}`)];
+function elementText(step: Step, P: Parameters, sums: Sums | undefined): string {
+  const digits = digitNames(step);
   const constants = step.constants.map(({ value, dtype }): Slot => ({ text: P.word(value, dtype), dtype }));
   let text = "var x = index;\n";
   for (let k = step.outDigits.length - 1; k >= 0; k--) {
@@ -78,7 +136,10 @@ function elementText(step: Step, P: Parameters): string {
   const epilogueSlots = readsOf(step, step.epilogueReads, "e");
   text += readsText(step, step.epilogueReads, digits, "e", P);
   const accumulators = accumulatorTypes(step).map((dtype, n): Slot => ({ text: `acc${n}`, dtype }));
-  if (step.reduceType !== undefined) {
+  if (sums !== undefined) {
+    const terms = sums.strides.map((stride, k) => ` + ${P.add(stride)} * u32(o${k})`).join("");
+    text += `let acc0 = peek(${P.add(sums.address / 4)}${terms});\n`;
+  } else if (step.reduceType !== undefined) {
     const slots = [...readsOf(step, step.termReads, "t"), ...constants];
     const term = readsText(step, step.termReads, digits, "t", P) + codeText(step.term.code, slots, digits, "u");
     text += reductionText(step, term, slots, P);
@@ -98,9 +159,11 @@ function readsText(
   digits: readonly string[],
   prefix: string,
   P: Parameters,
+  needed?: ReadonlySet<number>,
 ): string {
   return views
     .map(({ input, fill, axes }, n) => {
+      if (needed?.has(n) === false) return "";
       const { dtype } = step.inputs[input]!;
       let text = `var ${prefix}${n}: ${slotType(dtype)} = ${P.word(fill, dtype)};\n{ var at = 0u; var inside = true;\n`;
       for (const { base, coeffs, indirect, div, extent, stride } of axes) {
@@ -123,14 +186,21 @@ function readsText(
 }
 
 /** Runs straight-line code and appends its results to the slots. */
-function codeText(code: readonly Instruction[], slots: Slot[], digits: readonly string[], prefix: string): string {
+function codeText(
+  code: readonly Instruction[],
+  slots: Slot[],
+  digits: readonly string[],
+  prefix: string,
+  needed?: ReadonlySet<number>,
+): string {
   return code
     .map((instruction, k) => {
       const { op, a, b, c } = instruction;
       const arity = op === Op.cast ? 1 : signature(op)!.arity;
       const operands = [a, b, c].slice(0, arity).map((slot) => slots[slot]!.text);
       const text = op === Op.digit ? `vec2u(u32(${digits[a]!}), 0u)` : operationText(instruction, operands);
-      slots.push({ text: `${prefix}${k}`, dtype: resultType(instruction) });
+      const slot = slots.push({ text: `${prefix}${k}`, dtype: resultType(instruction) }) - 1;
+      if (needed?.has(slot) === false) return "";
       return `let ${prefix}${k} = ${text};\n`;
     })
     .join("");

@@ -7,7 +7,7 @@ import { SUMS } from "./sums.ts";
 import { WIDE } from "./wide.ts";
 
 /** Invocations of a workgroup, and the workgroups of a row of the grid: adapters allow at least 65,535. */
-const GROUP = 64;
+export const GROUP = 64;
 const ROW = 32_768;
 
 const HEAD = /^(?:fn|struct|alias|const|var<private>) (\w+)/;
@@ -36,19 +36,37 @@ function needed(body: string): string[] {
 }
 
 /**
- * A whole shader: binding 0 is the memory in words of 32 bits, binding 1 the parameters. Each invocation calls `work`
- * with its number.
+ * A kernel's text without its bindings. Each invocation calls `work` with its number; `peek` and `poke` read and write a
+ * word of the memory, and `P` has the parameters.
  * @param body The declaration of `fn work(w: u32)`, and what else the library does not declare.
- * @param vectors How many vectors of four parameters there are.
  */
-export const shaderOf = (body: string, vectors: number): string => `
-@group(0) @binding(0) var<storage, read_write> mem: array<u32>;
-@group(0) @binding(1) var<uniform> P: array<vec4u, ${vectors}>;
-${needed(body).join("\n")}
-${body}
+export const shaderOf = (body: string): string => `${needed(body).join("\n")}\n${body}`;
+
+/**
+ * The text before and after a kernel's own: the bindings, and the first function. The memory is one row of words over
+ * several buffers, of which each has `pageWords`; with a single buffer, the address is the place.
+ * @param vectors How many vectors of four parameters there are; the last one begins with the first invocation's number.
+ */
+export function boundText(source: string, vectors: number, pages: number, pageWords: number): string {
+  const numbers = Array.from({ length: pages }, (_, k) => k);
+  const places = numbers.map((k) => `@group(0) @binding(${k + 1}) var<storage, read_write> page${k}: array<u32>;`);
+  const chosen = (text: (k: number) => string): string => {
+    const cases = numbers.slice(1).map((k) => `case ${k}u: { ${text(k)} }`);
+    return `let n = i / ${pageWords}u; let at = i - n * ${pageWords}u; switch n { ${cases.join(" ")} default: { ${text(0)} } }`;
+  };
+  const [read, write] =
+    pages === 1
+      ? ["return page0[i];", "page0[i] = v;"]
+      : [chosen((k) => `return page${k}[at];`), chosen((k) => `page${k}[at] = v;`)];
+  return `@group(0) @binding(0) var<uniform> P: array<vec4u, ${vectors}>;
+${places.join("\n")}
+fn peek(i: u32) -> u32 { ${read} }
+fn poke(i: u32, v: u32) { ${write} }
+${source}
 @compute @workgroup_size(${GROUP}) fn main(@builtin(workgroup_id) g: vec3u, @builtin(local_invocation_index) l: u32) {
-  work((g.y * ${ROW}u + g.x) * ${GROUP}u + l);
+  work(P[${vectors - 1}].x + (g.y * ${ROW}u + g.x) * ${GROUP}u + l);
 }`;
+}
 
 /** The grid for a number of invocations. */
 export function gridOf(invocations: number): [number, number] {

@@ -31,36 +31,62 @@ fn compress(s: State, block: Block) -> State {
   return State(s[0] + a, s[1] + b, s[2] + c, s[3] + d, s[4] + e, s[5] + f, s[6] + g, s[7] + h);
 }
 fn ending(bits: u32) -> Block { var b = Block(); b[0] = 0x80000000u; b[15] = bits; return b; }
-fn putState(at: u32, s: State) { for (var i = 0u; i < 8u; i++) { mem[at + i] = swapped(s[i]); } }
-`;
-
-/** Leaves of a tensor's tree. Parameters: the tensor's first word, its words, its chunks, the leaves' first word. */
-export const LEAVES = /* wgsl */ `
-fn work(c: u32) {
-  if (c >= P[0].z) { return; }
+fn putState(at: u32, s: State) { for (var i = 0u; i < 8u; i++) { poke(at + i, swapped(s[i])); } }
+fn hashChunk(c: u32) {
   var s = started();
   for (var b = 0u; b < 8u; b++) {
     var w = Block();
     for (var i = 0u; i < 16u; i++) {
       let at = 128u * c + 16u * b + i;
-      if (at < P[0].y) { w[i] = swapped(mem[P[0].x + at]); }
+      if (at < P[0].y) { w[i] = swapped(peek(P[0].x + at)); }
     }
     s = compress(s, w);
   }
   putState(P[0].w + 8u * c, compress(s, ending(4096u)));
-}`;
+}
+fn hashPair(n: u32) {
+  var w = Block();
+  for (var i = 0u; i < 16u; i++) {
+    let isThere = 2u * n + (i >> 3u) < P[0].w;
+    w[i] = swapped(peek(select(P[0].y + (i & 7u), P[0].x + 16u * n + i, isThere)));
+  }
+  putState(P[0].z + 8u * n, compress(compress(started(), w), ending(512u)));
+}
+`;
+
+/** Leaves of a tensor's tree. Parameters: the tensor's first word, its words, its chunks, the leaves' first word. */
+export const LEAVES = /* wgsl */ `
+fn work(c: u32) { if (c < P[0].z) { hashChunk(c); } }`;
 
 /**
  * Nodes above a level. Parameters: the first words of the level, of the node for what is missing (Z of the level's
  * height) and of the nodes; the level's width.
  */
 export const NODES = /* wgsl */ `
+fn work(n: u32) { if (n < (P[0].w + 1u) / 2u) { hashPair(n); } }`;
+
+/**
+ * Leaves of the chunks that differ from the tensor before, which is replaced. Further parameters: the first words of
+ * the tensor before and of the leaves' marks, and the word that says whether every chunk counts as changed.
+ */
+export const CHANGED_LEAVES = /* wgsl */ `
+fn work(c: u32) {
+  if (c >= P[0].z) { return; }
+  var differs = peek(P[1].z) != 0u;
+  for (var at = 128u * c; at < min(128u * c + 128u, P[0].y); at++) {
+    let v = peek(P[0].x + at);
+    if (v != peek(P[1].x + at)) { differs = true; poke(P[1].x + at, v); }
+  }
+  poke(P[1].y + c, select(0u, 1u, differs));
+  if (differs) { hashChunk(c); }
+}`;
+
+/** Nodes above changed ones. Further parameters: the first words of the marks of the level, and of the nodes. */
+export const CHANGED_NODES = /* wgsl */ `
 fn work(n: u32) {
   if (n >= (P[0].w + 1u) / 2u) { return; }
-  var w = Block();
-  for (var i = 0u; i < 16u; i++) {
-    let isThere = 2u * n + (i >> 3u) < P[0].w;
-    w[i] = swapped(mem[select(P[0].y + (i & 7u), P[0].x + 16u * n + i, isThere)]);
-  }
-  putState(P[0].z + 8u * n, compress(compress(started(), w), ending(512u)));
+  var mark = peek(P[1].x + 2u * n);
+  if (2u * n + 1u < P[0].w) { mark |= peek(P[1].x + 2u * n + 1u); }
+  poke(P[1].y + n, mark);
+  if (mark != 0u) { hashPair(n); }
 }`;

@@ -1,0 +1,145 @@
+import { DType } from "../../../numerics/dtype.ts";
+import { Reduce, type Step } from "../../../program/types.ts";
+import { productLayout, sizeOf, type ProductLayout } from "../../plan/productLayout.ts";
+import { factorKernel, stepKernel } from "../generate/step.ts";
+import { formatNumber } from "../generate/slots.ts";
+import type { Kernel } from "../kernel.ts";
+import { shaderOf } from "../wgsl/library.ts";
+import { productText, residuesText, SCALES, settleText } from "../wgsl/residues.ts";
+import { TERMS_BETWEEN_CARRIES } from "../wgsl/sums.ts";
+import { MAX_TERMS, moduliFor, perWordOf, type Moduli, type ResidueKind } from "./moduli.ts";
+
+/** How products are computed. No bit depends on it. */
+export type ProductOptions = {
+  /** How residues are multiplied. */
+  kind: ResidueKind;
+  /** How many moduli; by default enough that few sums are left open. */
+  moduli?: number | undefined;
+  /** The fewest terms, rows and columns of a product by residues; smaller ones are summed term by term. */
+  least?: { terms: number; rows: number; columns: number };
+  /** The most bytes for one step's factors and residues; longer left factors are cut by rows. */
+  mostBytes?: number;
+};
+
+/** With fewer, residues take longer than they spare. */
+const LEAST = { terms: 16, rows: 4, columns: 4 };
+
+const MOST_BYTES = 2 ** 28;
+
+/** A product by residues: sizes, and where in the step's own memory its parts lie. */
+export type Product = {
+  layout: ProductLayout & { right: number };
+  moduli: Moduli;
+  terms: number;
+  columns: number;
+  /** The rows of all groups, and of one. */
+  rows: { left: number; right: number; ofGroup: number };
+  /** The left rows that are computed at a time. */
+  rowsAtOnce: number;
+  places: Record<Part, number>;
+  /** The bytes of all parts. */
+  bytes: number;
+};
+
+const PARTS = ["right", "rightScales", "rightResidues", "left", "leftScales", "leftResidues", "flags", "sums"] as const;
+type Part = (typeof PARTS)[number];
+
+/** @returns undefined if a step is no product, or if term by term is the better way */
+export function productOf(step: Step, options: ProductOptions): Product | undefined {
+  const { reduce, reduceType } = step;
+  const isFloat = ([DType.float32, DType.float16, DType.bfloat16] as (DType | undefined)[]).includes(reduceType);
+  if (reduce !== Reduce.dot || !isFloat) return undefined;
+  const layout = productLayout(step, { spreads: false, packs: false });
+  const [groups, ofGroup, columns, terms] = [layout.groups, layout.rows, layout.columns, layout.inner].map(sizeOf);
+  const least = options.least ?? LEAST;
+  const isSmall = terms! < least.terms || ofGroup! < least.rows || columns! < least.columns;
+  const rows = { left: groups! * ofGroup!, right: groups! * columns!, ofGroup: ofGroup! };
+  const moduli = terms! > MAX_TERMS ? undefined : moduliFor(options.kind, terms!, options.moduli);
+  const isFar = Math.max(rows.left, rows.right) * terms! >= 2 ** 32;
+  if (isSmall || isFar || moduli === undefined) return undefined;
+  const { bytes: most = MOST_BYTES } = { bytes: options.mostBytes };
+  const row = 4 * terms! + 16 + 4 * moduli.moduli.length * Math.ceil(terms! / perWordOf(moduli.kind));
+  const left = most - rows.right * row;
+  const rowsAtOnce = Math.min(rows.left, Math.floor(left / (row + 4 * columns!)));
+  if (rowsAtOnce < Math.min(rows.left, least.rows)) return undefined;
+  const residues = (count: number): number =>
+    4 * count * moduli.moduli.length * Math.ceil(terms! / perWordOf(moduli.kind));
+  const sizes: Record<Part, number> = {
+    right: 4 * rows.right * terms!,
+    rightScales: 16 * rows.right,
+    rightResidues: residues(rows.right),
+    left: 4 * rowsAtOnce * terms!,
+    leftScales: 16 * rowsAtOnce,
+    leftResidues: residues(rowsAtOnce),
+    flags: 4 * rowsAtOnce * columns!,
+    sums: 4 * step.count,
+  };
+  const places = {} as Record<Part, number>;
+  let bytes = 0;
+  for (const part of PARTS) {
+    places[part] = bytes;
+    bytes += sizes[part];
+  }
+  const right = layout.right!;
+  return { layout: { ...layout, right }, moduli, terms: terms!, columns: columns!, rows, rowsAtOnce, places, bytes };
+}
+
+/** The kernels of a product: first all of `before`, then each of `cuts` in any order, then `after`. */
+export type ProductKernels = { before: Kernel[]; cuts: Kernel[][]; after: Kernel };
+
+/**
+ * Writes the kernels of a product by residues.
+ * @param own The byte address of the product's own memory.
+ * @param out The byte address of the step's tensor.
+ */
+export function productKernels(
+  step: Step,
+  product: Product,
+  addresses: readonly number[],
+  own: number,
+  out: number,
+): ProductKernels {
+  const { layout, moduli, terms, columns, rows, rowsAtOnce } = product;
+  const { groups, inner } = layout;
+  const at = (part: Part): number => (own + product.places[part]) / 4;
+  const width = Math.ceil(terms / perWordOf(moduli.kind));
+  const factor = (side: "left" | "right", first: number, count: number): Kernel[] => {
+    const digits = [...groups, ...(side === "left" ? layout.rows : layout.columns), ...inner];
+    const range = { slot: layout[side], digits, first: first * terms, count: count * terms };
+    const [scales, residues] = [at(`${side}Scales`), at(`${side}Residues`)];
+    return [
+      factorKernel(step, addresses, 4 * at(side), range),
+      kernelOf(SCALES, [at(side), scales, count, terms, moduli.alpha], count, 60 * terms),
+      kernelOf(residuesText(moduli), [at(side), scales, residues, count, terms, moduli.alpha], count * width, 600),
+    ];
+  };
+  const cut = (first: number): Kernel[] => {
+    const count = Math.min(rowsAtOnce, rows.left - first);
+    const format = formatNumber(step.reduceType!);
+    const [residues, scales] = [
+      [at("leftResidues"), at("rightResidues")],
+      [at("leftScales"), at("rightScales")],
+    ];
+    const from = [residues[0]!, scales[0]!, residues[1]!, scales[1]!, count, rows.right, columns, terms];
+    const to = [first, rows.ofGroup, at("sums"), at("flags"), moduli.alpha, format];
+    const open = [at("left"), at("right"), at("sums"), at("flags"), count, columns, terms, format];
+    const results = count * columns;
+    return [
+      ...factor("left", first, count),
+      kernelOf(productText(moduli), [...from, ...to], results, 8 * moduli.moduli.length * width + 2_000),
+      kernelOf(settleText(TERMS_BETWEEN_CARRIES), [...open, first, rows.ofGroup], results, 80 * terms),
+    ];
+  };
+  const firsts = Array.from({ length: Math.ceil(rows.left / rowsAtOnce) }, (_, k) => k * rowsAtOnce);
+  return {
+    before: factor("right", 0, rows.right),
+    cuts: firsts.map(cut),
+    after: stepKernel(step, addresses, out, { address: 4 * at("sums"), strides: layout.strides }),
+  };
+}
+
+function kernelOf(text: string, parameters: readonly number[], invocations: number, operations: number): Kernel {
+  const words = new Uint32Array(4 * Math.ceil(parameters.length / 4));
+  words.set(parameters);
+  return { source: shaderOf(text), parameters: words, invocations, operations };
+}
