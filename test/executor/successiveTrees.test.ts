@@ -51,7 +51,9 @@ describe("trees of executions that follow each other", () => {
     it(`${name}_areThoseOfTheTensors_whateverChanged`, async () => {
       const executor = await createExecutor(model(), options);
       const [prng, trees] = [new Prng(3), new SuccessiveTrees()];
-      const inputs = COUNTS.map((count) => new Uint8Array(Float32Array.from({ length: count }, Math.sin).buffer));
+      const inputs = COUNTS.map(
+        (count) => new Uint8Array(Float32Array.from({ length: count }, (_, k) => Math.sin(k)).buffer),
+      );
       const words = inputs.map(({ buffer }) => new Uint32Array(buffer));
       const changes: (() => unknown)[] = [
         () => undefined,

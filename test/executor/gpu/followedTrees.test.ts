@@ -37,7 +37,7 @@ function copies(): CompiledModel {
 }
 
 const sines = (): Uint8Array[] =>
-  COUNTS.map((count) => new Uint8Array(Float32Array.from({ length: count }, Math.sin).buffer));
+  COUNTS.map((count) => new Uint8Array(Float32Array.from({ length: count }, (_, k) => Math.sin(k)).buffer));
 
 describe("trees of executions that follow each other on a GPU", function () {
   this.timeout(120_000);
