@@ -50,7 +50,7 @@ export class DeviceExecutions {
     return this.#fault === undefined ? this.#options.gpu.name : "cpu";
   }
 
-  /** A GPU executes single items; blocks are for the CPU. */
+  /** A GPU executes single items, and the CPU executes blocks. */
   readonly #block: ExecuteBlock = async (block, order) => {
     const { cpu } = this.#options;
     const isHere = cpu.block === undefined || (await this.#executorOf(block.model)) !== undefined;
@@ -70,7 +70,7 @@ export class DeviceExecutions {
 
   async #execute(...[model, given, keep, trees, order]: Parameters<Execute>): Promise<Uint8Array[]> {
     const { cpu, share, gpu } = this.#options;
-    // What is carried may lie in the memory that the execution overwrites: the CPU still needs it.
+    // Carried tensors may lie in memory overwritten by the execution, and the CPU still needs the old bytes.
     const inputs = trees instanceof SuccessiveTrees ? given.map((bytes) => Uint8Array.from(bytes)) : given;
     const own = await this.#onGpu(model, inputs, keep, trees);
     if (own === undefined) {

@@ -24,14 +24,14 @@ export async function softwareGpu(context: Context): Promise<Gpu> {
   }
 }
 
-/** The same GPU, with narrower bounds: a small adapter. */
+/** The same GPU with narrower bounds: a small adapter. */
 export function shrunkenGpu(gpu: Gpu, narrower: Partial<Bounds>): Gpu {
   const shrunken = new Gpu(gpu.device, gpu.facts, { ...gpu.bounds, ...narrower });
   shrunken.pipeline = gpu.pipeline.bind(gpu);
   return shrunken;
 }
 
-/** The same GPU, with one text of its kernels replaced: a planted fault. */
+/** The same GPU with a planted fault: every kernel's text is changed. */
 export function faultyGpu(gpu: Gpu, from: string, to: string): Gpu {
   const faulty = new Gpu(gpu.device, gpu.facts, gpu.bounds);
   faulty.pipeline = (source, pages) => gpu.pipeline(source.replaceAll(from, to), pages);

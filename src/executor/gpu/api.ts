@@ -54,7 +54,7 @@ export type GpuAdapter = {
 };
 
 export type GpuEntry = {
-  /** What the language of shaders has here beyond its first version. */
+  /** The extensions to the shader language on this machine. */
   readonly wgslLanguageFeatures?: { has(name: string): boolean };
   requestAdapter(options?: { powerPreference?: "high-performance" | "low-power" }): Promise<GpuAdapter | null>;
 };

@@ -41,18 +41,18 @@ async function adapters(): Promise<GpuAdapter[]> {
 
 const nameOf = ({ info }: GpuAdapter): string => info.description || info.device || info.vendor || "unnamed GPU";
 
-/** The memory that kernels address: words of 32 bits by numbers of 32 bits. */
+/** Kernels address 32-bit words with 32-bit numbers. */
 const MOST_BYTES = 2 ** 34;
 
-/** What a GPU allows. */
+/** A GPU's limits. */
 export type Bounds = {
-  /** The most bytes of a buffer. */
+  /** The maximum bytes per buffer. */
   pageBytes: number;
-  /** The most buffers that a kernel binds. */
+  /** The maximum buffers per kernel. */
   pages: number;
-  /** The most bytes of a kernel's parameters. */
+  /** The maximum bytes for a kernel's parameters. */
   uniformBytes: number;
-  /** Whether shaders have products of four bytes at once. */
+  /** Whether shaders can multiply four bytes at once. */
   hasDot4: boolean;
 };
 
@@ -65,7 +65,7 @@ function boundsOf(limits: GpuLimits): Omit<Bounds, "hasDot4"> {
 const PAGE_ALIGNMENT = 256;
 const DOT4 = "packed_4x8_integer_dot_product";
 
-/** The most bytes that kernels address: by buffers and by words. */
+/** The maximum bytes for kernels, by buffers and by words. */
 export const maxBytesOf = ({ pageBytes, pages }: Pick<Bounds, "pageBytes" | "pages">): number =>
   Math.min(MOST_BYTES, pageBytes * pages);
 
@@ -140,7 +140,7 @@ export class Gpu {
     });
   }
 
-  /** The compiled kernel of a whole shader, for a memory of so many buffers. */
+  /** Returns the compiled kernel for a whole shader and a memory with this number of buffers. */
   pipeline(source: string, pages: number): Promise<object> {
     return getOrAdd(this.#pipelines, source, () => {
       const module = this.device.createShaderModule({ code: source });
@@ -149,7 +149,7 @@ export class Gpu {
     });
   }
 
-  /** What a kernel takes: parameters, and a memory of so many buffers. */
+  /** Returns the binding layout: parameters, and a memory with this number of buffers. */
   groupLayout(pages: number): object {
     return this.#layoutOf(pages).group;
   }

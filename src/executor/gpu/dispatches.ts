@@ -8,10 +8,10 @@ import { boundText, GROUP, gridOf } from "./wgsl/library.ts";
 /** Offsets of parameters that every adapter allows. */
 const ALIGNMENT = 256;
 
-/** Operations of a dispatch: about a twentieth of a second of a slow GPU. Drivers end work that takes seconds. */
+/** Operations per dispatch: about 50 ms on a slow GPU. Drivers abort work after some seconds. */
 export const MOST_OPERATIONS = 2 ** 33;
 
-/** How kernels are cut into dispatches. No bit depends on it. */
+/** Options for cutting kernels into dispatches. Bits never depend on these options. */
 export type Cutting = {
   /** The most operations of a dispatch, roughly. */
   mostOperations?: number;
@@ -79,10 +79,10 @@ export class Dispatches {
 /** A part of a kernel: its parameters. */
 type Cut = { words: Uint32Array<ArrayBuffer>; invocations: number };
 
-/** The bytes of a kernel's parameters, with the number of the first invocation. */
+/** Returns the bytes for a kernel's parameters and the first invocation's number. */
 export const parameterBytes = ({ parameters }: Kernel): number => parameters.byteLength + 16;
 
-/** A kernel's parts: the parameters, followed by the number of the first invocation. */
+/** Cuts a kernel into parts: the parameters, followed by the first invocation's number. */
 function cutOf({ parameters, invocations, operations }: Kernel, mostOperations: number): Cut[] {
   const most = GROUP * Math.max(1, Math.floor(mostOperations / operations / GROUP));
   return Array.from({ length: Math.ceil(invocations / most) }, (_, k) => {

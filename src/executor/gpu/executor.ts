@@ -52,7 +52,7 @@ type GpuExecutorOptions = {
   cutting?: Cutting;
 };
 
-/** A step's kernels by number: in order, but for the cuts, of which any may come first. */
+/** A step's kernels by number, in order; only the cuts may come in any order. */
 type StepKernels = { before: number[]; cuts: number[][]; after: number[] };
 
 /**
@@ -75,7 +75,7 @@ export async function createGpuExecutor(
   const plan = gpuMemory(model, new Map([...products].map(([s, { bytes }]) => [s, bytes])), maxBytesOf(gpu.bounds));
   const kernels: Kernel[] = [];
   const add = (list: readonly Kernel[]): number[] => list.map((kernel) => kernels.push(kernel) - 1);
-  /** By step: the computing kernels. By checkpoint: the kernels that hash, and those that hash changes. */
+  /** The computing kernels by step. */
   const own = new Map<number, StepKernels>();
   const cpuSteps: { step: number; reason: string }[] = [];
   steps.forEach((step, s) => {
@@ -139,7 +139,7 @@ export async function createGpuExecutor(
     },
   };
 
-  /** The kernels of a step, or why the CPU computes it. */
+  /** Returns a step's kernels, or the reason for the CPU. */
   function kernelsOf(step: Step, s: number): ProductKernels | string {
     const reason = reasonForCpu(step);
     if (reason !== undefined) return reason;
@@ -158,7 +158,7 @@ export async function createGpuExecutor(
   async function execute(inputs: readonly Uint8Array[], options: RunOptions): Promise<ExecutionResult> {
     const { onStep, progress, keep, trees } = options;
     const successive = trees instanceof SuccessiveTrees && following !== undefined ? trees : undefined;
-    /** Whether checkpoints are read as changes of the last execution's. */
+    /** Whether only changes since the last execution are read. */
     const follows = successive !== undefined && followed.begin(successive);
     // The nodes are overwritten.
     if (trees !== undefined && successive === undefined) followed.forget();
@@ -226,7 +226,7 @@ export async function createGpuExecutor(
       for (const kernel of all.flat()) session.run(kernel);
     }
 
-    /** Hashes a checkpoint's tensor, and asks for what is to be read. */
+    /** Hashes a checkpoint's tensor, and requests the bytes to read. */
     async function hash(j: number): Promise<void> {
       for (const kernel of successive === undefined ? hashing[j]! : following![j]!) session.run(kernel);
       if (successive !== undefined) return followed.ask(session, j, follows);
@@ -273,7 +273,7 @@ export async function createGpuExecutor(
 /** How a GPU multiplies residues. */
 export const kindOf = ({ bounds }: Gpu): ResidueKind => (bounds.hasDot4 ? "bytes" : "floats");
 
-/** The products among the steps that the GPU computes. */
+/** Returns the products among the GPU's steps. */
 function productsOf(steps: readonly Step[], options: ProductOptions): Map<number, Product> {
   const found = steps.map((step) => (reasonForCpu(step) === undefined ? productOf(step, options) : undefined));
   return new Map(found.flatMap((product, s) => (product === undefined ? [] : [[s, product] as const])));

@@ -4,24 +4,24 @@ import { CHUNK_BYTES, HASH_BYTES } from "../../program/merkle/sizes.ts";
 import type { SuccessiveTrees } from "../successiveTrees.ts";
 import type { Session } from "./session.ts";
 
-/** A checkpoint's places on the GPU: the tensor, its nodes, and the marks of what changed. */
+/** A checkpoint's places on the GPU: the tensor, the nodes, and the leaves' marks. */
 type Place = { bytes: number; tensor: number; nodes: number; marks: number };
 
-/** Parts of memory whose distance is below this are read as one. */
+/** Parts of memory with a smaller distance are read together. */
 const GAP_BYTES = 2_048;
 
 type Copy = { tensor: Uint8Array; nodes: Uint8Array<ArrayBuffer>; marks: Uint32Array<ArrayBuffer> };
 
-/** A part of a copy that changed, and where it lies on the GPU. */
+/** A changed part in a copy, and the place on the GPU. */
 type Change = { address: number; to: Uint8Array; from: Uint8Array };
 
 /**
- * Tensors and trees of a program's checkpoints after successive executions. The GPU keeps both and marks the chunks that
- * an execution changes: only these are hashed, and only these are read.
+ * Checkpoints' tensors and trees after successive executions. The GPU keeps both and marks changed chunks: the GPU
+ * hashes nothing else, and nothing else is read.
  */
 export class FollowedTrees {
   readonly #places: readonly Place[];
-  /** Who was given the last execution. Another one is given memory of its own. */
+  /** The receiver for the last execution. Another receiver gets separate memory. */
   #owner: SuccessiveTrees | undefined;
   #copies: readonly Copy[] = [];
 
@@ -29,7 +29,7 @@ export class FollowedTrees {
     this.#places = places;
   }
 
-  /** Begins an execution. @returns whether it follows the last one, so that changes are enough */
+  /** Begins an execution. @returns true if reading the changes since the last execution is enough */
   begin(trees: SuccessiveTrees): boolean {
     if (this.#owner === trees) {
       this.#owner = undefined;
@@ -44,12 +44,12 @@ export class FollowedTrees {
     return false;
   }
 
-  /** After this, no execution follows the last one. */
+  /** The next execution is read as a whole. */
   forget(): void {
     this.#owner = undefined;
   }
 
-  /** Asks for the marks of a checkpoint, or for all of it. */
+  /** Asks for a checkpoint's marks, or for the whole checkpoint. */
   async ask(session: Session, checkpoint: number, follows: boolean): Promise<void> {
     const place = this.#places[checkpoint]!;
     const { tensor, nodes, marks } = this.#copies[checkpoint]!;
@@ -58,7 +58,7 @@ export class FollowedTrees {
     await session.read(place.nodes, nodes);
   }
 
-  /** Reads what is marked, once the marks have been read. No copy changes before all has been read. */
+  /** Reads marked chunks, once the marks have been read. No copy changes before everything has been read. */
   async readChanges(session: Session): Promise<void> {
     const changes = this.#places.flatMap((place, j) => changesOf(place, this.#copies[j]!));
     for (const { address, from } of changes) await session.read(address, from);
@@ -66,7 +66,7 @@ export class FollowedTrees {
     for (const { to, from } of changes) to.set(from);
   }
 
-  /** Ends an execution. @returns the tensors and trees of the checkpoints: they hold until the owner's next execution */
+  /** Ends an execution. @returns the checkpoints' tensors and trees, valid until the owner's next execution */
   end(trees: SuccessiveTrees): { tensor: Uint8Array; tree: MerkleList }[] {
     this.#owner = trees;
     return this.#copies.map(({ tensor, nodes }) => ({
@@ -91,7 +91,7 @@ function changesOf(place: Place, { tensor, nodes, marks }: Copy): Change[] {
   return changes;
 }
 
-/** The parts of some bytes that have the changed items; near ones together. */
+/** Returns the parts with changed items; near parts are joined. */
 function partsOf(changed: readonly number[], size: number, address: number, bytes: Uint8Array): Change[] {
   const parts: [number, number][] = [];
   for (const index of changed) {

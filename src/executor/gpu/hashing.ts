@@ -4,24 +4,24 @@ import type { Kernel } from "./kernel.ts";
 import { shaderOf } from "./wgsl/library.ts";
 import { CHANGED_LEAVES, CHANGED_NODES, LEAVES, NODES } from "./wgsl/sha256.ts";
 
-/** Operations of one compression of SHA-256. */
+/** Operations for a SHA-256 compression. */
 const COMPRESSION = 1_500;
 
-/** Where a tensor and its tree lie: byte addresses. */
+/** A tensor's and a tree's byte addresses. */
 type Hashed = { tensor: number; bytes: number; nodes: number; zeros: number };
 
 /**
- * Where the tensor of the execution before lies, a mark for each node, and the word that says whether all counts as
- * changed: byte addresses.
+ * Byte addresses: the previous execution's tensor, the nodes' marks, and a word, nonzero if every chunk counts as
+ * changed.
  */
 type Followed = { before: number; marks: number; anew: number };
 
-/** The bytes of the marks of a tensor's nodes. */
+/** The bytes for a mark per node in a tensor's tree. */
 export const markBytes = (bytes: number): number => (levelBytes(chunksOf(bytes)) / HASH_BYTES) * 4;
 
 /**
- * The kernels that hash a tensor into the nodes of its tree.
- * @param followed If given, only what differs from the execution before is hashed.
+ * Returns the kernels for a tensor's tree.
+ * @param followed If given, only changes since the previous execution are hashed.
  */
 export function hashKernels({ tensor, bytes, nodes, zeros }: Hashed, followed?: Followed): Kernel[] {
   const width = chunksOf(bytes);

@@ -1,8 +1,8 @@
-/** A kernel to run: its text (see `shaderOf`), the parameters in whole vectors of four, and the number of invocations. */
+/** A kernel to run: text (see `shaderOf`), parameters in whole vectors with four words, number of invocations. */
 export type Kernel = {
   source: string;
   parameters: Uint32Array<ArrayBuffer>;
   invocations: number;
-  /** Roughly the integer operations of an invocation. */
+  /** Rough integer operations per invocation. */
   operations: number;
 };

@@ -18,26 +18,26 @@ type GpuMemory = {
   inputs: readonly Region[];
   tensors: readonly Region[];
   constants: readonly { ref: ConstantRef; region: Region }[];
-  /** By step: the memory of a product. */
+  /** By step: a product's memory. */
   own: ReadonlyMap<number, Region>;
   /** For each checkpoint, the nodes of the tensor's tree, as `Levels` has them. */
   nodes: readonly Region[];
   /** The nodes for missing leaves, of all heights. */
   zeros: Region;
-  /** What is kept for the next execution; undefined for programs without carried state, or if there is no room. */
+  /** Kept for the next execution; undefined for programs without carried state, or without enough room. */
   history: History | undefined;
   /** The place of what a step reads. */
   of(ref: TensorRef): Region;
 };
 
-/** For each checkpoint, the tensor of the execution before and the marks of its nodes; and a word: see `Followed`. */
+/** By checkpoint, the previous execution's tensor and the nodes' marks; and a word: see `Followed`. */
 type History = { tensors: readonly Region[]; marks: readonly Region[]; anew: Region };
 
 /**
- * Plans the GPU's memory: tensors with disjoint lifetimes share bytes. Without room for all, products do without their
- * memory, and then executions without the one before.
- * @param own By step, the bytes that a product takes besides.
- * @param maxBytes The most that kernels address.
+ * Plans the GPU's memory: tensors with disjoint lifetimes share bytes. Without enough room, products get no memory; if
+ * necessary, the previous execution is not kept either.
+ * @param own By step, a product's additional bytes.
+ * @param maxBytes The maximum bytes for kernels.
  * @throws ExecutionMemoryError
  */
 export function gpuMemory(model: CompiledModel, own: ReadonlyMap<number, number>, maxBytes: number): GpuMemory {

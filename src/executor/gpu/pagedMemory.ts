@@ -1,10 +1,10 @@
 import { Usage, type GpuBuffer } from "./api.ts";
 import type { Gpu } from "./device.ts";
 
-/** A part of a range of addresses that lies in one buffer. */
+/** The part of an address range in a single buffer. */
 type Piece = { buffer: GpuBuffer; at: number; from: number; bytes: number };
 
-/** The memory of a program: one row of bytes over as many buffers as it takes. */
+/** A program's memory: consecutive addresses across several buffers. */
 export class PagedMemory {
   readonly pageBytes: number;
   readonly buffers: readonly GpuBuffer[];
@@ -21,7 +21,7 @@ export class PagedMemory {
     );
   }
 
-  /** The parts of a range, in order; `from` counts from the range's start. */
+  /** Returns a range's parts in order; `from` counts from the range's start. */
   pieces(address: number, bytes: number): Piece[] {
     const pieces: Piece[] = [];
     for (let from = 0; from < bytes;) {

@@ -15,8 +15,8 @@ const OPERANDS = 64;
 const [LOW, HIGH] = [113, 135];
 
 /**
- * Products of few terms and moduli: many sums lie so near to a midpoint of two numbers that the certificate has little
- * room. A bound that is too small gives wrong bits.
+ * Products with few terms and few moduli: many sums lie near a midpoint between two numbers, and the certificate has
+ * little room. Smaller bounds give wrong bits.
  */
 const [ROWS, TERMS, MODULI] = [24, 3, { bytes: 7, floats: 5 }] as const;
 const SMALL = { terms: 1, rows: 1, columns: 1 };
@@ -94,7 +94,7 @@ export function functionStep(op: Op, count: number): Step {
   };
 }
 
-/** The step that multiplies matrices of float32, `[rows, inner]` and `[columns, inner]`. */
+/** Returns the float32 matrix product, `[rows, inner]` times `[columns, inner]`, in one step. */
 export function productStep(rows: number, inner: number, columns: number): Step {
   const dtype = DType.float32;
   const axis = (digit: number, extent: number, stride: number): Axis => ({

@@ -3,7 +3,7 @@ import type { Gpu } from "./device.ts";
 import { MOST_OPERATIONS, type Dispatches, type Part } from "./dispatches.ts";
 import type { PagedMemory } from "./pagedMemory.ts";
 
-/** Bytes that were asked for: where they wait, and where they go. */
+/** Requested bytes: the place in the buffer, and the target. */
 type Wanted = { at: number; to: Uint8Array };
 
 const padded = (bytes: number): number => Math.ceil(bytes / 4) * 4;
@@ -12,8 +12,8 @@ const padded = (bytes: number): number => Math.ceil(bytes / 4) * 4;
 const MOST_WAITING = 2 ** 28;
 
 /**
- * The bytes of memory through which results are read.
- * @param sizes The sizes of all that will be asked for; more takes several turns.
+ * Returns the bytes for the buffer between GPU and reader.
+ * @param sizes The expected sizes; with a smaller buffer, reading takes several turns.
  */
 const stagingBytes = ({ bounds }: Gpu, sizes: readonly number[]): number =>
   Math.min(
@@ -35,7 +35,7 @@ export class Session {
   #wanted: Wanted[] = [];
   #used = 0;
 
-  /** @param sizes The sizes of what will be read. */
+  /** @param sizes The expected sizes for reading. */
   constructor(gpu: Gpu, memory: PagedMemory, dispatches: Dispatches, sizes: readonly number[]) {
     this.#device = gpu.device;
     this.#memory = memory;
@@ -69,7 +69,7 @@ export class Session {
       this.#device.queue.writeBuffer(buffer, at, whole.subarray(from, from + length));
   }
 
-  /** Asks for the bytes that lie at an address then; `to` gets them at the next {@link finish}, or sooner. */
+  /** Requests the current bytes at an address; the next {@link finish} fills `to`, if not an earlier turn. */
   async read(address: number, to: Uint8Array): Promise<void> {
     for (const { buffer, at, from, bytes } of this.#memory.pieces(address, to.length)) {
       for (let begun = 0; begun < bytes;) {
@@ -86,7 +86,7 @@ export class Session {
     }
   }
 
-  /** Executes all that is recorded, and hands out what was asked for. */
+  /** Executes everything recorded, and fills every target. */
   async finish(): Promise<void> {
     this.#submit();
     const wanted = this.#wanted;

@@ -13,8 +13,8 @@ import { formatOf, Parameters, slotType, widened, wrapped } from "./slots.ts";
 
 type Slot = { text: string; dtype: DTypeCode };
 
-/** Where a product's sums lie: the byte address, and the stride of each out digit. */
-export type Sums = { address: number; strides: readonly number[] };
+/** A product's sums: the byte address, and each out digit's stride. */
+type Sums = { address: number; strides: readonly number[] };
 
 /**
  * Writes the kernel of a step by the definition (`evaluateElement`). An invocation computes one element, or the 2 or 4
@@ -22,7 +22,7 @@ export type Sums = { address: number; strides: readonly number[] };
  * @param step A step for which `reasonForCpu` gives no reason.
  * @param addresses The byte addresses of the step's inputs in the memory; multiples of 4.
  * @param out The byte address of the step's tensor.
- * @param sums The sums of a product, if other kernels compute them.
+ * @param sums A product's sums, if other kernels compute the sums.
  */
 export function stepKernel(step: Step, addresses: readonly number[], out: number, sums?: Sums): Kernel {
   const P = new Parameters();
@@ -49,9 +49,9 @@ const termOperations = ({ termReads, term, reduce }: Step): number =>
   reduce === Reduce.none ? 0 : TERM + operationsOf(termReads, term.code);
 
 /**
- * Writes the kernel that puts a factor of a product into rows of words, as slots hold them.
+ * Writes the kernel for a product's factor: rows with a word per element, in the form for slots.
  * @param slot The term's slot with the factor.
- * @param digits The digits of the rows and of their elements, the last the fastest; all others are 0.
+ * @param digits The digits for rows and elements, the last the fastest; all others are 0.
  * @param first The number of the first element.
  * @param count The number of elements.
  */

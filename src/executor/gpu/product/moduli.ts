@@ -1,14 +1,13 @@
-/** How residues are multiplied: bytes, four at once; or integers in float32, for GPUs that have no product of bytes. */
+/** How residues are multiplied: bytes, four at once; or integers in float32, for GPUs without byte products. */
 export type ResidueKind = "bytes" | "floats";
 
 /**
- * Pairwise coprime numbers, and the terms that a certificate takes. A sum of terms is determined by its residues if it
- * is below half of the moduli's product.
+ * Pairwise coprime moduli. Residues determine a sum below half the moduli's product.
  */
 export type Moduli = {
   kind: ResidueKind;
   moduli: readonly number[];
-  /** The bits that are kept below a row's largest exponent. */
+  /** The number of bits kept below a row's largest exponent. */
   alpha: number;
 };
 

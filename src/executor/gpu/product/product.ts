@@ -9,15 +9,15 @@ import { productText, residuesText, SCALES, settleText } from "../wgsl/residues.
 import { TERMS_BETWEEN_CARRIES } from "../wgsl/sums.ts";
 import { MAX_TERMS, moduliFor, perWordOf, type Moduli, type ResidueKind } from "./moduli.ts";
 
-/** How products are computed. No bit depends on it. */
+/** Options for products. Bits never depend on these options. */
 export type ProductOptions = {
   /** How residues are multiplied. */
   kind: ResidueKind;
-  /** How many moduli; by default enough that few sums are left open. */
+  /** The number of moduli; by default, few sums stay open. */
   moduli?: number | undefined;
   /** The fewest terms, rows and columns of a product by residues; smaller ones are summed term by term. */
   least?: { terms: number; rows: number; columns: number };
-  /** The most bytes for one step's factors and residues; longer left factors are cut by rows. */
+  /** The maximum bytes for a step's factors and residues; longer left factors are cut by rows. */
   mostBytes?: number;
 };
 
@@ -26,7 +26,10 @@ const LEAST = { terms: 16, rows: 4, columns: 4 };
 
 const MOST_BYTES = 2 ** 28;
 
-/** A product by residues: sizes, and where in the step's own memory its parts lie. */
+/** The bytes of a row's scale. */
+const SCALE_BYTES = 16;
+
+/** A product by residues: sizes, and the parts' places in the step's own memory. */
 export type Product = {
   layout: ProductLayout & { right: number };
   moduli: Moduli;
@@ -34,7 +37,7 @@ export type Product = {
   columns: number;
   /** The rows of all groups, and of one. */
   rows: { left: number; right: number; ofGroup: number };
-  /** The left rows that are computed at a time. */
+  /** The number of left rows computed at a time. */
   rowsAtOnce: number;
   places: Record<Part, number>;
   /** The bytes of all parts. */
@@ -44,34 +47,36 @@ export type Product = {
 const PARTS = ["right", "rightScales", "rightResidues", "left", "leftScales", "leftResidues", "flags", "sums"] as const;
 type Part = (typeof PARTS)[number];
 
-/** @returns undefined if a step is no product, or if term by term is the better way */
+/** Certificates exist for these sum types. */
+const TYPES: readonly (DType | undefined)[] = [DType.float32, DType.float16, DType.bfloat16];
+
+/** Elements have numbers of 32 bits. */
+const MOST_ELEMENTS = 2 ** 32;
+
+/** @returns undefined for other steps, and for products better computed term by term */
 export function productOf(step: Step, options: ProductOptions): Product | undefined {
-  const { reduce, reduceType } = step;
-  const isFloat = ([DType.float32, DType.float16, DType.bfloat16] as (DType | undefined)[]).includes(reduceType);
-  if (reduce !== Reduce.dot || !isFloat) return undefined;
+  if (step.reduce !== Reduce.dot || !TYPES.includes(step.reduceType)) return undefined;
   const layout = productLayout(step, { spreads: false, packs: false });
-  const [groups, ofGroup, columns, terms] = [layout.groups, layout.rows, layout.columns, layout.inner].map(sizeOf);
-  const least = options.least ?? LEAST;
-  const isSmall = terms! < least.terms || ofGroup! < least.rows || columns! < least.columns;
-  const rows = { left: groups! * ofGroup!, right: groups! * columns!, ofGroup: ofGroup! };
-  const moduli = terms! > MAX_TERMS ? undefined : moduliFor(options.kind, terms!, options.moduli);
-  const isFar = Math.max(rows.left, rows.right) * terms! >= 2 ** 32;
-  if (isSmall || isFar || moduli === undefined) return undefined;
-  const { bytes: most = MOST_BYTES } = { bytes: options.mostBytes };
-  const row = 4 * terms! + 16 + 4 * moduli.moduli.length * Math.ceil(terms! / perWordOf(moduli.kind));
-  const left = most - rows.right * row;
-  const rowsAtOnce = Math.min(rows.left, Math.floor(left / (row + 4 * columns!)));
+  const [groups, ofGroup] = [sizeOf(layout.groups), sizeOf(layout.rows)];
+  const [columns, terms] = [sizeOf(layout.columns), sizeOf(layout.inner)];
+  const { least = LEAST, mostBytes = MOST_BYTES } = options;
+  const rows = { left: groups * ofGroup, right: groups * columns, ofGroup };
+  if (terms < least.terms || ofGroup < least.rows || columns < least.columns || terms > MAX_TERMS) return undefined;
+  const moduli = moduliFor(options.kind, terms, options.moduli);
+  if (moduli === undefined || Math.max(rows.left, rows.right) * terms >= MOST_ELEMENTS) return undefined;
+  const residueBytes = 4 * moduli.moduli.length * Math.ceil(terms / perWordOf(moduli.kind));
+  const rowBytes = 4 * terms + SCALE_BYTES + residueBytes;
+  const room = mostBytes - rows.right * rowBytes;
+  const rowsAtOnce = Math.min(rows.left, Math.floor(room / (rowBytes + 4 * columns)));
   if (rowsAtOnce < Math.min(rows.left, least.rows)) return undefined;
-  const residues = (count: number): number =>
-    4 * count * moduli.moduli.length * Math.ceil(terms! / perWordOf(moduli.kind));
   const sizes: Record<Part, number> = {
-    right: 4 * rows.right * terms!,
-    rightScales: 16 * rows.right,
-    rightResidues: residues(rows.right),
-    left: 4 * rowsAtOnce * terms!,
-    leftScales: 16 * rowsAtOnce,
-    leftResidues: residues(rowsAtOnce),
-    flags: 4 * rowsAtOnce * columns!,
+    right: 4 * rows.right * terms,
+    rightScales: SCALE_BYTES * rows.right,
+    rightResidues: residueBytes * rows.right,
+    left: 4 * rowsAtOnce * terms,
+    leftScales: SCALE_BYTES * rowsAtOnce,
+    leftResidues: residueBytes * rowsAtOnce,
+    flags: 4 * rowsAtOnce * columns,
     sums: 4 * step.count,
   };
   const places = {} as Record<Part, number>;
@@ -81,10 +86,10 @@ export function productOf(step: Step, options: ProductOptions): Product | undefi
     bytes += sizes[part];
   }
   const right = layout.right!;
-  return { layout: { ...layout, right }, moduli, terms: terms!, columns: columns!, rows, rowsAtOnce, places, bytes };
+  return { layout: { ...layout, right }, moduli, terms, columns, rows, rowsAtOnce, places, bytes };
 }
 
-/** The kernels of a product: first all of `before`, then each of `cuts` in any order, then `after`. */
+/** A product's kernels: first `before`, then the `cuts` in any order, then `after`. */
 export type ProductKernels = { before: Kernel[]; cuts: Kernel[][]; after: Kernel };
 
 /**

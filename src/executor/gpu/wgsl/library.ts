@@ -36,23 +36,24 @@ function needed(body: string): string[] {
 }
 
 /**
- * A kernel's text without its bindings. Each invocation calls `work` with its number; `peek` and `poke` read and write a
- * word of the memory, and `P` has the parameters.
- * @param body The declaration of `fn work(w: u32)`, and what else the library does not declare.
+ * A kernel's text without bindings. Each invocation calls `work` with a number; `peek` and `poke` read and write a
+ * memory word, and `P` holds the parameters.
+ * @param body Declares `fn work(w: u32)`, and everything else missing in the library.
  */
 export const shaderOf = (body: string): string => `${needed(body).join("\n")}\n${body}`;
 
 /**
- * The text before and after a kernel's own: the bindings, and the first function. The memory is one row of words over
- * several buffers, of which each has `pageWords`; with a single buffer, the address is the place.
- * @param vectors How many vectors of four parameters there are; the last one begins with the first invocation's number.
+ * Adds the bindings and the entry function to a kernel's text. Memory addresses count words across several buffers with
+ * `pageWords` each; with a single buffer, an address is an index.
+ * @param vectors The number of parameter vectors, four words each; the last begins with the first invocation's number.
  */
 export function boundText(source: string, vectors: number, pages: number, pageWords: number): string {
   const numbers = Array.from({ length: pages }, (_, k) => k);
   const places = numbers.map((k) => `@group(0) @binding(${k + 1}) var<storage, read_write> page${k}: array<u32>;`);
   const chosen = (text: (k: number) => string): string => {
     const cases = numbers.slice(1).map((k) => `case ${k}u: { ${text(k)} }`);
-    return `let n = i / ${pageWords}u; let at = i - n * ${pageWords}u; switch n { ${cases.join(" ")} default: { ${text(0)} } }`;
+    const place = `let n = i / ${pageWords}u; let at = i - n * ${pageWords}u;`;
+    return `${place} switch n { ${cases.join(" ")} default: { ${text(0)} } }`;
   };
   const [read, write] =
     pages === 1

@@ -1,6 +1,6 @@
 import { perWordOf, productOf, type Moduli, type ResidueKind } from "../product/moduli.ts";
 
-/** Words of 16 bits in a number below the moduli's product, times how many moduli there are. */
+/** The number of 16-bit words for the moduli's product, multiplied by the number of moduli. */
 const LIMBS = 8;
 
 const limbsOf = (value: bigint): number[] =>
@@ -13,7 +13,7 @@ const inverse = (value: number, modulus: number): number => {
   for (let x = 1; ; x++) if ((value * x) % modulus === 1) return x;
 };
 
-/** What the magnitude of a sum of residues stays below: a multiple of the modulus above it makes the sum positive. */
+/** A bound above every residue sum's magnitude: adding a larger multiple of the modulus gives a positive number. */
 const MOST_SUM = 2 ** 30 + 2 ** 11;
 
 function moduliText({ moduli }: Moduli): string {
@@ -36,10 +36,10 @@ function moduliText({ moduli }: Moduli): string {
 }
 
 /**
- * The scales of rows. A row's elements are below 2^E and are rounded to whole numbers of 2^(E - alpha). D is the sum of
- * the rounding errors in units of 2^(E - alpha - 8), L the sum of the magnitudes in units of 2^(E - 16): of each term
- * the next whole number. A row's four words: E, D, L, and 1 if it has a NaN or an infinity.
- * Parameters: the first words of the rows' elements and of the scales; rows, elements of a row; alpha.
+ * Row scales. A row's elements are below 2^E and are rounded to multiples of 2^(E - alpha). D sums the rounding errors
+ * in units 2^(E - alpha - 8), L the magnitudes in units 2^(E - 16); each term is rounded up. A row's four words: E, D,
+ * L, and 1 for a row with a NaN or an infinity.
+ * Parameters: the first words for the rows' elements and for the scales; rows, elements per row; alpha.
  */
 export const SCALES = /* wgsl */ `
 fn work(r: u32) {
@@ -67,15 +67,15 @@ fn roundingError(m: u32, s: u32) -> u32 {
   return (d + (1u << (s - 8u)) - 1u) >> (s - 8u);
 }`;
 
-/** A symmetric residue x of modulus p at place q of a word. */
+/** Puts a symmetric residue x modulo p at a word's place q. */
 const PLACED: Record<ResidueKind, string> = {
   bytes: "(select(x, x - p, x >= 128u) & 0xffu) << (8u * q)",
   floats: "(select(x, x - p, x >= 512u) & 0xffffu) << (16u * q)",
 };
 
 /**
- * The residues of rounded rows: for each modulus all rows one after the other, each from a word on.
- * Parameters: the first words of the rows' elements, of the scales and of the residues, rows; elements of a row, alpha.
+ * Residues for rounded rows: by modulus, then by row; each row begins a word.
+ * Parameters: the first words for the rows' elements, the scales and the residues, rows; elements per row, alpha.
  */
 export function residuesText(moduli: Moduli): string {
   const perWord = perWordOf(moduli.kind);
@@ -106,8 +106,8 @@ fn work(w: u32) {
 }
 
 /**
- * The sum of the products of two rows of residues, positive, up to a multiple of the modulus. Integers up to 2^24 are
- * exact in float32 in any order of additions: 64 products of residues up to 2^9. An i32 takes 64 such sums.
+ * Sums the products for two residue rows: a positive number, correct up to a multiple of the modulus. Integers up to
+ * 2^24 are exact in float32 with additions in any order: 64 products with residues up to 2^9. An i32 takes 64 sums.
  */
 const SUMMED: Record<ResidueKind, string> = {
   bytes: `
@@ -134,11 +134,11 @@ fn residueSum(a: u32, b: u32, width: u32, l: u32) -> u32 {
 };
 
 /**
- * Sums of products by residues. The true sum is C + eps in the scales' units, with |eps| at most the certificate's
- * bound: where C - bound and C + bound round to the same number, this is the result; the others are flagged.
- * Parameters: the first words of the residues and scales of the left rows, and of the right ones; left rows here, right
- * rows (all), columns, terms; the first left row's number, rows of a group, the first words of the sums and of the
- * flags; alpha, format.
+ * Product sums by residues. In the scales' units the true sum is C + eps, with |eps| at most the certificate's bound.
+ * If C - bound and C + bound round to the same number, the sum is settled; open sums are flagged.
+ * Parameters: the first words for the left rows' residues and scales, and for the right rows'; left rows here, all
+ * right rows, columns, terms; the first left row's number, rows per group, the first words for sums and flags; alpha,
+ * format.
  */
 export function productText(moduli: Moduli): string {
   const count = moduli.moduli.length;
@@ -195,8 +195,8 @@ fn work(i: u32) {
 }
 
 /**
- * The exact sums of the flagged products, by the definition. Parameters: the first words of the left and right factors,
- * of the sums and of the flags; left rows here, columns, terms, format; the first left row's number, rows of a group.
+ * Settles flagged sums by the definition. Parameters: the first words for left factors, right factors, sums and flags;
+ * left rows here, columns, terms, format; the first left row's number, rows per group.
  * @param between The terms between two carries.
  */
 export const settleText = (between: number): string => /* wgsl */ `

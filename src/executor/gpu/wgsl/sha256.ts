@@ -66,8 +66,8 @@ export const NODES = /* wgsl */ `
 fn work(n: u32) { if (n < (P[0].w + 1u) / 2u) { hashPair(n); } }`;
 
 /**
- * Leaves of the chunks that differ from the tensor before, which is replaced. Further parameters: the first words of
- * the tensor before and of the leaves' marks, and the word that says whether every chunk counts as changed.
+ * Leaves for chunks different from the previous tensor; the previous tensor is updated. Further parameters: the first
+ * words for the previous tensor and for the leaves' marks; a word, nonzero if every chunk counts as changed.
  */
 export const CHANGED_LEAVES = /* wgsl */ `
 fn work(c: u32) {
@@ -81,7 +81,7 @@ fn work(c: u32) {
   if (differs) { hashChunk(c); }
 }`;
 
-/** Nodes above changed ones. Further parameters: the first words of the marks of the level, and of the nodes. */
+/** Nodes above changed nodes. Further parameters: the first words for the level's marks and for the nodes' marks. */
 export const CHANGED_NODES = /* wgsl */ `
 fn work(n: u32) {
   if (n >= (P[0].w + 1u) / 2u) { return; }
