@@ -1,9 +1,7 @@
 import { getOrAdd } from "../../base/getOrAdd.ts";
-import { LAYERS, type SeenAccelerator, sourceOf } from "./observation.ts";
+import { MAKERS } from "./acceleratorSources.ts";
+import { agreeOnMemory, LAYERS, type SeenAccelerator, sourceOf } from "./observation.ts";
 import type { MachinePart } from "./part.ts";
-
-/** Makers by their PCI vendor: their drivers name devices that the bus shows too. */
-const MAKERS: Record<string, string> = { "0x10de": "NVIDIA" };
 
 /** The accelerators of a machine, and where sources disagree. */
 export function judgeAccelerators(seen: readonly SeenAccelerator[]): { parts: MachinePart[]; warnings: string[] } {
@@ -12,11 +10,13 @@ export function judgeAccelerators(seen: readonly SeenAccelerator[]): { parts: Ma
   const parts = [...new Set(named.map(({ uuid }) => uuid!))].map((uuid) =>
     partOf(named.filter((one) => one.uuid === uuid)),
   );
-  const warnings = [...disagreements(named), ...missingOnBus(parts, onBus)];
+  const warnings = [...disagreements(named), ...placesOf(named, onBus), ...missingOnBus(parts, onBus)];
   // Devices that the bus shows and no driver names have no identity.
+  const slots = new Set(named.map(({ slot }) => slot));
   for (const [vendor, devices] of grouped(onBus, ({ vendor }) => vendor)) {
     const known = parts.filter((part) => part.vendor === MAKERS[vendor]).length;
-    parts.push(...devices.slice(known).map((one) => partOf([one])));
+    const ordered = devices.toSorted((a, b) => Number(slots.has(b.slot)) - Number(slots.has(a.slot)));
+    parts.push(...ordered.slice(known).map((one) => partOf([one])));
   }
   return { parts, warnings };
 }
@@ -27,7 +27,7 @@ function partOf(seen: readonly SeenAccelerator[]): MachinePart {
   return {
     kind: "accelerator",
     vendor: first!.vendor,
-    device: first!.device,
+    device: seen.find(({ device }) => device !== "")?.device ?? "",
     uuid: first!.uuid ?? "",
     memoryMiB: seen.find(({ memoryMiB }) => memoryMiB !== undefined)?.memoryMiB ?? 0,
     units: 1,
@@ -37,16 +37,71 @@ function partOf(seen: readonly SeenAccelerator[]): MachinePart {
 
 function disagreements(named: readonly SeenAccelerator[]): string[] {
   return [...grouped(named, ({ uuid }) => uuid!).values()].flatMap((devices) => {
-    const [first, ...others] = devices;
-    const renamed = others.filter(({ device }) => device !== first!.device);
-    const lines = renamed.map((one) => `${sourceOf(one)} says ${one.device}, ${sourceOf(first!)} ${first!.device}`);
+    const name = nameOf(devices);
+    const lines: string[] = [];
+    for (const [k, first] of devices.entries())
+      for (const one of devices.slice(k + 1)) {
+        if (one.device !== "" && first.device !== "" && one.device !== first.device)
+          lines.push(`${sourceOf(one)} says ${one.device}, ${sourceOf(first)} ${first.device}`);
+        if (one.slot !== undefined && first.slot !== undefined && one.slot !== first.slot && !isSameSource(one, first))
+          lines.push(`${sourceOf(one)} has ${name} at another place on the bus than ${sourceOf(first)}`);
+        if (one.memoryMiB && first.memoryMiB && !agreeOnMemory(one.memoryMiB, first.memoryMiB))
+          lines.push(
+            `${sourceOf(one)} says ${one.memoryMiB} MiB of ${name}, ${sourceOf(first)} ${first.memoryMiB} MiB`,
+          );
+      }
     const sources = devices.map(sourceOf);
-    if (new Set(sources).size < sources.length) lines.push(`${sources[0]} names one ${first!.device} twice`);
+    if (new Set(sources).size < sources.length) lines.push(`${sources[0]} names one ${name} twice`);
     if (devices.every(({ layer }) => layer === "user"))
-      lines.push(`only ${sourceOf(first!)} sees an accelerator ${first!.device}: the kernel names none like it`);
+      lines.push(`only ${sources[0]} sees an accelerator ${name}: unproven, the kernel names none like it`);
     return lines;
   });
 }
+
+/** Compares the places of named devices with each other and with the bus: one card is not two, and no other card. */
+function placesOf(named: readonly SeenAccelerator[], onBus: readonly SeenAccelerator[]): string[] {
+  const lines: string[] = [];
+  const placed = named.filter(({ slot }) => slot !== undefined);
+  for (const devices of grouped(placed, (one) => `${sourceOf(one)} ${one.slot}`).values()) {
+    const ids = new Set(devices.map(({ uuid }) => uuid));
+    if (ids.size > 1)
+      lines.push(
+        `${sourceOf(devices[0]!)} names ${ids.size} accelerators at one place on the bus: one card seen twice`,
+      );
+  }
+  const shownPlaces = onBus.filter(({ slot }) => slot !== undefined);
+  for (const one of placed) {
+    const shown = shownPlaces.find(({ slot }) => slot === one.slot);
+    const what = `${sourceOf(one)} names ${one.device || "a device"}`;
+    if (shown === undefined) {
+      if (shownPlaces.length > 0) lines.push(`${what} at a place where /sys/bus/pci (kernel) shows no accelerator`);
+    } else if (MAKERS[shown.vendor] !== one.vendor) {
+      lines.push(`${what} of ${one.vendor}, where /sys/bus/pci (kernel) shows one of ${shown.vendor}`);
+    } else if (shown.listed !== undefined && !isNamedLike(one.device, shown.listed)) {
+      lines.push(`${what}, but the number of the device on the bus is that of ${shown.listed}: renamed, or a new name`);
+    }
+  }
+  return lines;
+}
+
+/**
+ * Whether a driver's name fits the list's name of the device's number: a word with a digit of the part in brackets is
+ * a word of the driver's name. `NVIDIA H100 80GB HBM3` fits `GH100 [H100 SXM5 80GB]`. Names that say nothing fit.
+ */
+function isNamedLike(device: string, listed: string): boolean {
+  const words = wordsOf(/\[(.*)\]/.exec(listed)?.[1] ?? listed).filter((word) => /\d/.test(word) && !SIZE.test(word));
+  const own = wordsOf(device);
+  return device === "" || words.length === 0 || words.some((word) => own.includes(word));
+}
+
+/** Sizes and sockets, which cards of different models share. */
+const SIZE = /^(\d+G[BI]*B?|SXM\d*|HBM\d*\w*)$/;
+const wordsOf = (text: string): string[] => text.toUpperCase().split(/[^0-9A-Z]+/);
+
+const nameOf = (devices: readonly SeenAccelerator[]): string =>
+  devices.find(({ device }) => device !== "")?.device ?? "accelerator";
+
+const isSameSource = (a: SeenAccelerator, b: SeenAccelerator): boolean => sourceOf(a) === sourceOf(b);
 
 function missingOnBus(parts: readonly MachinePart[], onBus: readonly SeenAccelerator[]): string[] {
   return Object.entries(MAKERS).flatMap(([vendor, maker]) => {

@@ -28,6 +28,10 @@ export type SeenAccelerator = {
   /** As its driver names it; absent where a source knows none. */
   uuid?: string | undefined;
   memoryMiB?: number | undefined;
+  /** The place on the bus, to compare sources: no report has it. */
+  slot?: string | undefined;
+  /** The name of the device's number in the system's list of numbers. */
+  listed?: string | undefined;
 };
 
 /** All that is seen of a machine. */
@@ -35,3 +39,9 @@ export type MachineObservation = { processors: SeenProcessors[]; accelerators: S
 
 /** How a warning names a source. */
 export const sourceOf = ({ source, layer }: Pick<SeenProcessors, "source" | "layer">): string => `${source} (${layer})`;
+
+/** Memory that a kernel or a hypervisor keeps for itself makes sources differ: an eighth is no disagreement. */
+const MEMORY_SHARE = 8;
+
+/** Whether two sources agree on an amount of memory. */
+export const agreeOnMemory = (a: number, b: number): boolean => Math.abs(a - b) * MEMORY_SHARE <= Math.max(a, b);

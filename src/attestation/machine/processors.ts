@@ -1,8 +1,5 @@
-import { LAYERS, type Layer, type SeenProcessors, sourceOf } from "./observation.ts";
+import { agreeOnMemory, LAYERS, type Layer, type SeenProcessors, sourceOf } from "./observation.ts";
 import type { MachinePart } from "./part.ts";
-
-/** Memory that a kernel or a hypervisor keeps for itself makes sources differ: an eighth is no disagreement. */
-const MEMORY_SHARE = 8;
 
 type Field = "vendor" | "model" | "units" | "memoryMiB";
 const WORDS: Record<Field, (value: string | number) => string> = {
@@ -46,6 +43,5 @@ export function judgeProcessors(seen: readonly SeenProcessors[]): { part: Machin
 }
 
 function agree(field: Field, a: string | number, b: string | number): boolean {
-  if (field !== "memoryMiB") return a === b;
-  return Math.abs(Number(a) - Number(b)) * MEMORY_SHARE <= Math.max(Number(a), Number(b));
+  return field === "memoryMiB" ? agreeOnMemory(Number(a), Number(b)) : a === b;
 }

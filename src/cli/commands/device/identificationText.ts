@@ -8,7 +8,7 @@ export function identificationLines({ class: kind, root, parts }: Identification
     [vendor, device].filter((name) => name !== "").join(" ") || "unknown",
     `${units} x`,
     `${memoryMiB} MiB`,
-    `seen by: ${layers.join(", ") || "nobody alike"}`,
+    `seen by: ${layers.join(", ") || "nobody alike"}${kind === "accelerator" && layers.join() === "user" ? ": unproven" : ""}`,
   ]);
   return [
     ...table(rows),
