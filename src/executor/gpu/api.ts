@@ -49,7 +49,13 @@ export type GpuLimits = {
 
 export type GpuAdapter = {
   readonly limits: GpuLimits;
-  readonly info: { vendor: string; architecture: string; device: string; description: string };
+  readonly info: {
+    vendor: string;
+    architecture: string;
+    device: string;
+    description: string;
+    isFallbackAdapter?: boolean;
+  };
   requestDevice(description: { requiredLimits: Record<string, number> }): Promise<GpuDevice>;
 };
 

@@ -5,9 +5,14 @@ import { ExecutionDeviceError } from "../errors.ts";
 import { COMPUTE_STAGE, type GpuAdapter, type GpuDevice, type GpuEntry, type GpuLimits } from "./api.ts";
 
 /** What a GPU says of itself. */
-type GpuFacts = {
+export type GpuFacts = {
+  /** Model and driver, as far as they are known. */
   name: string;
   vendor: string;
+  /** The driver with its version; empty in browsers. */
+  driver: string;
+  /** Whether a program of the processors computes in place of a GPU. */
+  isSoftware: boolean;
   /** The maximum bytes for a program on the GPU. */
   maxBytes: number;
 };
@@ -39,7 +44,11 @@ async function adapters(): Promise<GpuAdapter[]> {
   return [...known.values()];
 }
 
-const nameOf = ({ info }: GpuAdapter): string => info.description || info.device || info.vendor || "unnamed GPU";
+/** The package gives the model as `device` and the driver as `description`. */
+const nameOf = ({ info }: GpuAdapter): string =>
+  [info.device.replace(/-+$/, ""), info.description].filter((text) => text !== "").join(", ") ||
+  info.vendor ||
+  "unnamed GPU";
 
 /** Kernels address 32-bit words with 32-bit numbers. */
 const MOST_BYTES = 2 ** 34;
@@ -72,6 +81,8 @@ export const maxBytesOf = ({ pageBytes, pages }: Pick<Bounds, "pageBytes" | "pag
 const factsOf = (adapter: GpuAdapter): GpuFacts => ({
   name: nameOf(adapter),
   vendor: adapter.info.vendor,
+  driver: adapter.info.description,
+  isSoftware: adapter.info.isFallbackAdapter ?? false,
   maxBytes: maxBytesOf(boundsOf(adapter.limits)),
 });
 

@@ -15,7 +15,7 @@ describe("an open GPU", () => {
     } as unknown as GpuDevice;
     const gpu = new Gpu(
       device,
-      { name: "a GPU of tests", vendor: "", maxBytes: 1 },
+      { name: "a GPU of tests", vendor: "", driver: "", isSoftware: true, maxBytes: 1 },
       { pageBytes: 256, pages: 1, uniformBytes: 1, hasDot4: false },
       5,
     );
