@@ -63,7 +63,7 @@ function isInstalled(name: string): boolean {
 }
 
 /** A package with the version in Refute's tests. */
-function withVersion(name: string): string {
+export function withVersion(name: string): string {
   const own = createRequire(import.meta.url)(findPackageJSON(import.meta.url)!) as {
     peerDependencies: Record<string, string>;
   };

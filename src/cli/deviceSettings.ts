@@ -1,3 +1,8 @@
+import { join } from "node:path";
+import type { GpuFacts } from "../executor/gpu/device.ts";
+import { GpuReports } from "../runs/gpuReports.ts";
+import { STATE_FOLDER } from "./folders.ts";
+import { version } from "./version.ts";
 import type { Execute } from "../runs/execute.ts";
 import { CPU_SHARE, DeviceExecutions } from "../runs/deviceExecutions.ts";
 import { chooseDevice } from "../executor/gpu/chooseExecutor.ts";
@@ -6,6 +11,9 @@ import type { Logger } from "../base/log.ts";
 import type { Monitor } from "./monitor.ts";
 import { share, text } from "./parse.ts";
 import { defaulted, type SettingValues } from "./settings.ts";
+
+/** The reports of `refute device gpus`, of this user. */
+export const reportsOfGpus = (): GpuReports => new GpuReports(join(STATE_FOLDER, "gpus"), version());
 
 /** The device on which a serving process computes. */
 export const deviceSettings = {
@@ -30,7 +38,8 @@ export async function openDevice(
   { health, monitor, log }: { health: Health; monitor: Pick<Monitor, "onDevice" | "onEvent">; log: Logger },
   choose = chooseDevice,
 ): Promise<{ execute: Execute; close: () => Promise<void> }> {
-  const gpu = await choose(device, (reason) => log.warn({ device }, reason));
+  const refusalOf = (facts: GpuFacts): string | undefined => reportsOfGpus().refusalOf(facts);
+  const gpu = await choose(device, (reason) => log.warn({ device }, reason), undefined, refusalOf);
   monitor.onDevice(gpu?.name ?? "cpu");
   if (gpu === undefined) return { execute: cpu, close: () => Promise.resolve() };
   log.info({ device: gpu.name, cpuShare }, "the GPU passed its self test");

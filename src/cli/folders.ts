@@ -1,6 +1,10 @@
-import { dirname } from "node:path";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
 import { folderProblem, writeProblem } from "../base/writable.ts";
 import { UsageError } from "./errors.ts";
+
+/** Where data that must not be lost lie if nothing else is said (XDG Base Directory Specification). */
+export const STATE_FOLDER = join(process.env.XDG_STATE_HOME ?? join(homedir(), ".local", "state"), "refute");
 
 /** Requires that files can be made in a folder, before work or money is spent. @throws UsageError */
 export function requireFolder(flag: string, folder: string, path = folder): void {

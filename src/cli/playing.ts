@@ -1,5 +1,4 @@
 import { statSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LocalAccount } from "viem";
@@ -40,9 +39,6 @@ const guess = oneOf("none", "lookup");
 
 /** Milliseconds between checks for ending rounds, and between repeated logs of open problems. */
 const TICK_MS = 15_000;
-
-/** Where data that must not be lost lie if nothing else is said (XDG Base Directory Specification). */
-export const STATE_FOLDER = join(process.env.XDG_STATE_HOME ?? join(homedir(), ".local", "state"), "refute");
 
 /** The settings that a worker and a watcher share. */
 export const playerSettings = {

@@ -10,14 +10,13 @@ import { applyOperation } from "../../src/program/expression.ts";
 import { Op, type OpName } from "../../src/program/operations.ts";
 import { hardOperands, relevantOperands } from "../../testkit/numerics/elementaryCases.ts";
 import { buildMpfrOracle } from "../../testkit/numerics/mpfr/oracle.ts";
-import { softwareGpu } from "../../testkit/gpu/softwareGpu.ts";
 import { rejection } from "../../testkit/rejection.ts";
 import { buildC, type Built } from "../../tools/verify/exhaust/build.ts";
-import { CHUNK, FUNCTIONS, writeInputs } from "../../tools/verify/exhaust/chunks.ts";
+import { CHUNK, writeInputs } from "../../src/executor/gpu/allInputs.ts";
+import { FUNCTIONS } from "../../tools/verify/exhaust/chunks.ts";
 import { beyondBound, exhaust, type FunctionReport } from "../../tools/verify/exhaust/exhaust.ts";
-import { exhaustOnGpu } from "../../tools/verify/exhaust/onGpu.ts";
 import { searchPowers } from "../../tools/verify/exhaust/powers.ts";
-import { differences, kernelsNow, pageWith, readTable, rowOf } from "../../tools/verify/exhaust/table.ts";
+import { differences, hashesText, kernelsNow, pageWith, readTable, rowOf } from "../../tools/verify/exhaust/table.ts";
 import { itAtLength, itInTime } from "../../testkit/atLength.ts";
 
 const STRIDE = 2 ** 16;
@@ -130,22 +129,8 @@ describe("exhaust", function () {
     expect(await run("sin")).to.deep.equal(whole);
   });
 
-  itAtLength("aGpu_hasTheTablesHashes_andAnOtherChunkIsSeen_alsoAfterAStop", async function () {
-    const gpu = await softwareGpu(this);
-    const found: boolean[] = [];
-    const onFunction = (_: OpName, isRight: boolean): void => void found.push(isRight);
-    const own = join(folder, "gpu");
-    const look = (): Promise<void> => exhaustOnGpu({ gpu, names: ["exp"], stride: STRIDE, folder: own, onFunction });
-    await look();
-    const [name] = readdirSync(own, { recursive: true, encoding: "utf8" }).filter((each) => each.endsWith(".jsonl"));
-    const file = join(own, name!);
-    const lines = readFileSync(file, "utf8");
-    // A killed run leaves half a line.
-    writeFileSync(file, lines.slice(0, -40));
-    await look();
-    writeFileSync(file, lines.replace(/("chunk":7,"hash":)"[0-9a-f]+"/, `$1"${"0".repeat(64)}"`));
-    await look();
-    expect(found).to.deep.equal([true, true, false]);
+  it("hashesForGpus_areTheTables", () => {
+    expect(readFileSync("src/executor/gpu/functionHashes.ts", "utf8")).to.equal(hashesText());
   });
 
   itAtLength("judgeThatEndsEarly_endsTheRun", async () => {

@@ -16,7 +16,8 @@ import type { Output } from "../output.ts";
 import { nativeSettings, openCalibrated, requireNative } from "../nativeSettings.ts";
 import { address, list, oneOf, type Parse, filePath, filePaths, port, seconds, whole } from "../parse.ts";
 import { referenceSettings, referencesOf } from "../references.ts";
-import { play, playerSettings, STATE_FOLDER } from "../playing.ts";
+import { STATE_FOLDER } from "../folders.ts";
+import { play, playerSettings } from "../playing.ts";
 import { addSettings, defaulted, optional, readSettings, type SettingValues } from "../settings.ts";
 
 const addresses: Parse<Address[]> = (text, name) => list(text, name).map((one) => address(one, name));

@@ -4,7 +4,7 @@ import type { CompiledModel } from "../../program/compiled.ts";
 import { isElementary, type Op } from "../../program/operations.ts";
 import { createExecutor, type Executor, type ExecutorOptions } from "../createExecutor.ts";
 import { ExecutionDeviceError, ExecutionMemoryError } from "../errors.ts";
-import { openGpu } from "./device.ts";
+import { openGpu, type GpuFacts } from "./device.ts";
 import { createGpuExecutor } from "./executor.ts";
 import { selfTestGpu } from "./selfTest.ts";
 
@@ -30,6 +30,7 @@ export type ChosenExecutor = OneAtATime & { readonly device: string };
  *   any other text is a part of a GPU's name.
  * @param warn Receives the reason if `auto` becomes the CPU.
  * @param functions The functions to test; by default all.
+ * @param refusalOf Says why a GPU must not compute, by what was found of it before.
  * @returns undefined for the CPU
  * @throws MissingPackageError, CannotRunHereError, ExecutionMemoryError or ExecutionDeviceError if a GPU is asked for
  *   and cannot be used
@@ -38,11 +39,14 @@ export async function chooseDevice(
   device: string,
   warn: (reason: string) => void,
   functions?: readonly Op[],
+  refusalOf?: (facts: GpuFacts) => string | undefined,
 ): Promise<Device | undefined> {
   if (device === "cpu") return undefined;
   try {
     const gpu = await openGpu(["auto", "gpu"].includes(device) ? undefined : device);
     try {
+      const refusal = refusalOf?.(gpu.facts);
+      if (refusal !== undefined) throw new CannotRunHereError(refusal);
       await selfTestGpu(gpu, undefined, functions);
     } catch (error) {
       gpu.close();

@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
+import { CHUNKS, hashOfChunks } from "../../../src/executor/gpu/allInputs.ts";
 import type { BoundedEstimate } from "../../../src/numerics/kernels/elementary/certified.ts";
 import { estimateOf } from "../../../src/numerics/kernels/elementary/estimates.ts";
 import type { OpName } from "../../../src/program/operations.ts";
 import { Checkpoint } from "./checkpoint.ts";
-import { BUILDS, CHUNKS, type BuildName, type ChunkReport, type Measured } from "./chunks.ts";
+import { BUILDS, type BuildName, type ChunkReport, type Measured } from "./chunks.ts";
 import { runGroup } from "./group.ts";
 import { buildC } from "./build.ts";
 
@@ -72,19 +72,12 @@ const worse = (a: Measured, b: Measured): Measured => ({
   doubts: a.doubts + b.doubts,
 });
 
-/** SHA-256 over the hashes of all chunks, in order. */
-export function hashOfChunks(chunks: readonly Pick<ChunkReport, "hash">[]): string {
-  const hash = createHash("sha256");
-  for (const chunk of chunks) hash.update(chunk.hash, "hex");
-  return hash.digest("hex");
-}
-
 /** Combines a function's chunk reports into a single report. */
 function combine(chunks: readonly ChunkReport[]): FunctionReport {
   const sorted = chunks.toSorted((a, b) => a.chunk - b.chunk);
   const of = (build: BuildName): Measured => sorted.map(({ builds }) => builds[build]).reduce(worse);
   const builds = Object.fromEntries(BUILDS.map((build) => [build, of(build)])) as Record<BuildName, Measured>;
-  return { hash: hashOfChunks(sorted), builds };
+  return { hash: hashOfChunks(sorted.map(({ hash }) => hash)), builds };
 }
 
 /** The builds whose estimates are further off than the kernels claim, in words. */

@@ -10,7 +10,8 @@ import { estimateOf, farEstimateOf } from "../../../src/numerics/kernels/element
 import { kernelMemory } from "../../../src/numerics/kernels/memory.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { Op, type OpName } from "../../../src/program/operations.ts";
-import { CHUNK, writeInputs, type BuildName } from "./chunks.ts";
+import { CHUNK, writeInputs } from "../../../src/executor/gpu/allInputs.ts";
+import type { BuildName } from "./chunks.ts";
 import { estimateLoops, isFused } from "./estimateLoop.ts";
 
 /** The order given to the process. */

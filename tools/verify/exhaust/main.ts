@@ -3,17 +3,15 @@
  * the kernels. Every result must equal the definition's result. The estimates' measured errors must stay below the
  * kernels' bounds, and the findings must match table.json. A stopped run goes on, if nothing changed. With `--powers`:
  * searches the powers closest to a midpoint between two float32; no power may come close enough for the definition to
- * take it for the midpoint. With `--device`: has a GPU compute the functions; the results must have the table's hashes.
+ * take it for the midpoint.
  */
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
-import { openGpu } from "../../../src/executor/gpu/device.ts";
 import type { OpName } from "../../../src/program/operations.ts";
-import { flag, list, readOptions, text, UsageError, whole } from "../../options.ts";
+import { flag, list, readOptions, UsageError, whole } from "../../options.ts";
 import { buildC } from "./build.ts";
 import { BUILDS, FUNCTIONS } from "./chunks.ts";
 import { beyondBound, exhaust, type FunctionReport } from "./exhaust.ts";
-import { exhaustOnGpu } from "./onGpu.ts";
 import { SEARCHES, searchPowers } from "./powers.ts";
 import { differences, readTable, rowOf, writeRows, type Row } from "./table.ts";
 
@@ -24,14 +22,12 @@ const values = readOptions({
   powers: flag("search for the powers that come closest to a midpoint"),
   stride: whole("one of so many inputs: a power of two, an odd number for --powers", 1),
   jobs: whole("processes at a time", availableParallelism()),
-  device: text("a GPU, by a part of its name; gpu for the fastest", ""),
   write: flag("put what is found into table.json and docs/numerics.md"),
 });
 const { stride, jobs } = values;
 if (jobs < 1) throw new UsageError("--jobs 0: choose 1 or more");
 const folder = join(resolve(import.meta.dirname, "../../.."), "cache/exhaust");
-const right = values.powers ? await lookAtPowers() : await (values.device === "" ? lookAtFunctions() : lookAtGpu());
-if (values.device !== "") process.exit(right ? 0 : 1);
+const right = values.powers ? await lookAtPowers() : await lookAtFunctions();
 process.exitCode = right ? 0 : 1;
 
 /** @returns Whether no power but a midpoint was taken for one. */
@@ -69,23 +65,6 @@ function namedFunctions(): OpName[] {
   if (!Number.isInteger(Math.log2(stride)) || stride < 1 || stride > MAX_STRIDE)
     throw new UsageError(`--stride ${stride} does not divide the inputs: choose a power of two up to 65536`);
   return names;
-}
-
-/** @returns Whether a GPU's results have the table's hashes. */
-async function lookAtGpu(): Promise<boolean> {
-  const names = namedFunctions();
-  const strides = Object.keys(readTable());
-  if (!strides.includes(String(stride)))
-    throw new UsageError(`--stride ${stride}: a GPU is compared at a stride of the table: ${strides.join(", ")}`);
-  const gpu = await openGpu(values.device === "gpu" ? undefined : values.device);
-  console.log(gpu.facts.name);
-  const wrong: OpName[] = [];
-  const onFunction = (name: OpName, isRight: boolean, seconds: number): void => {
-    if (!isRight) wrong.push(name);
-    console.log(`${name}, ${2 ** 32 / stride} inputs, ${seconds} s: ${isRight ? "as in the table" : "OTHER BITS"}`);
-  };
-  await exhaustOnGpu({ gpu, names, stride, folder, onFunction });
-  return wrong.length === 0;
 }
 
 /** @returns Whether all is as it must be. */

@@ -8,6 +8,7 @@ import type { FunctionReport } from "./exhaust.ts";
 
 const FILE = join(import.meta.dirname, "table.json");
 const PAGE = join(import.meta.dirname, "../../../docs/numerics.md");
+const HASHES = join(import.meta.dirname, "../../../src/executor/gpu/functionHashes.ts");
 const [BEGIN, END] = ["<!-- exhaust -->\n", "<!-- /exhaust -->"];
 
 /** A row of the table: what was found for one function. */
@@ -38,6 +39,28 @@ export function writeRows(stride: number, rows: ReadonlyMap<OpName, Row>): void 
   const sorted = Object.fromEntries(FUNCTIONS.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]])));
   writeFileSync(FILE, `${JSON.stringify({ ...table, [stride]: sorted }, null, 2)}\n`);
   writeFileSync(PAGE, pageWith(readFileSync(PAGE, "utf8")));
+  writeFileSync(HASHES, hashesText());
+}
+
+/** The strides at which GPUs are compared: all inputs, and few of them for a short look. */
+const GPU_STRIDES = [1, 65_536];
+
+/** Returns the module of the hashes that GPUs are compared with; functions with the most inputs in doubt come first. */
+export function hashesText(): string {
+  const table = readTable();
+  const doubtsOf = (name: OpName): number => table[1]?.[name]?.fused.doubts ?? 0;
+  const names = [...FUNCTIONS].sort((a, b) => doubtsOf(b) - doubtsOf(a));
+  const rows = GPU_STRIDES.map((stride) => {
+    const lines = names.map((name) => `    ${name}: "${table[stride]![name]!.hash}",\n`);
+    return `  ${stride}: {\n${lines.join("")}  },\n`;
+  });
+  return `/*
+ * SHA-256 of all results of each function of one float32, by stride: \`npm run write -- exhaust\` copies them from
+ * tools/verify/exhaust/table.json. Functions with the most inputs in doubt come first.
+ */
+export const FUNCTION_HASHES: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+${rows.join("")}};
+`;
 }
 
 const hex = (word: number): string => `0x${word.toString(16).padStart(8, "0")}`;
