@@ -35,7 +35,11 @@ export const deviceSettings = {
 export async function openDevice(
   { device, cpuShare }: SettingValues<typeof deviceSettings>,
   cpu: Execute,
-  { health, monitor, log }: { health: Health; monitor: Pick<Monitor, "onDevice" | "onEvent">; log: Logger },
+  {
+    health,
+    monitor,
+    log,
+  }: { health: Health; monitor: Pick<Monitor, "onDevice" | "onEvent" | "onGpuSeconds">; log: Logger },
   choose = chooseDevice,
 ): Promise<{ execute: Execute; close: () => Promise<void> }> {
   const refusalOf = (facts: GpuFacts): string | undefined => reportsOfGpus().refusalOf(facts);
@@ -46,6 +50,7 @@ export async function openDevice(
   health.set("device", undefined);
   return new DeviceExecutions({
     ...{ gpu, cpu, share: cpuShare },
+    onGpuSeconds: monitor.onGpuSeconds,
     onStop: (error) => {
       log.error({ device: gpu.name, code: error.code, reason: error.message }, "the GPU is stopped; the CPU computes");
       health.set("device", problemOf(error, "the CPU computes"));

@@ -66,6 +66,7 @@ export class Monitor {
   readonly #lastGood: Gauge;
   readonly #info: Gauge<"role" | "version" | "chain" | "market">;
   readonly #device: Gauge<"name">;
+  readonly #gpuSeconds: Counter<"name">;
   readonly #figures = new Map<string, Gauge>();
   readonly #reasons = new Set<string>();
   readonly #server = new HttpServer((url, response) => this.#answer(url, response));
@@ -89,6 +90,12 @@ export class Monitor {
     this.#device = new Gauge({
       name: "refute_device",
       help: "1 for the device that computes now, 0 for a GPU that was stopped",
+      labelNames: ["name"],
+      registers,
+    });
+    this.#gpuSeconds = new Counter({
+      name: "refute_gpu_seconds_total",
+      help: "Seconds of executions on a GPU",
       labelNames: ["name"],
       registers,
     });
@@ -161,6 +168,11 @@ export class Monitor {
     this.#deviceName = name;
     this.#device.set({ name }, 1);
   }
+
+  /** Counts what an execution took on the GPU that computes. */
+  readonly onGpuSeconds = (seconds: number): void => {
+    this.#gpuSeconds.inc({ name: this.#deviceName ?? "unknown" }, seconds);
+  };
 
   readonly onRound = (outcome: "done" | "failed"): void => {
     this.#rounds.inc({ outcome });

@@ -1,5 +1,4 @@
 import { statSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LocalAccount } from "viem";
 import { withLookup } from "../runs/blocks.ts";

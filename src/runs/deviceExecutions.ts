@@ -22,6 +22,8 @@ type DeviceOptions = {
   cpu: Execute;
   /** The share of executions repeated by the CPU, 0 to 1. Each item is drawn separately; doubted orders always are. */
   share: number;
+  /** Called after each execution on the GPU, also one that failed, with the seconds that it took. */
+  onGpuSeconds: (seconds: number) => void;
   /** Called once, with the GPU's fault. */
   onStop: (error: ExecutionDeviceError) => void;
   /** Called once for each program too large for the GPU. */
@@ -93,6 +95,7 @@ export class DeviceExecutions {
   async #onGpu(...[model, inputs, keep, trees]: Parameters<Execute>): Promise<Uint8Array[] | undefined> {
     const executor = await this.#executorOf(model);
     if (executor === undefined) return undefined;
+    const began = performance.now();
     try {
       const { tensors } = await executor.run(inputs, { ...(keep && { keep }), ...(trees && { trees }) });
       return this.#fault === undefined ? tensors : undefined;
@@ -100,6 +103,8 @@ export class DeviceExecutions {
       if (!(error instanceof ExecutionDeviceError)) throw error;
       this.#stop(error);
       return undefined;
+    } finally {
+      this.#options.onGpuSeconds((performance.now() - began) / 1_000);
     }
   }
 

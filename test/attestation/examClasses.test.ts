@@ -53,6 +53,18 @@ describe("the zoo", function () {
     expect(bad({ classes: [] })).to.match(/classes/);
     expect(bad({ classes: [{ programRoot: "0x12", blocks: 16 }] })).to.match(/classes.0.programRoot.*program root/);
     expect(bad({ classes: [{ ...good.classes[0], blocks: 257 }] })).to.match(/classes.0.blocks/);
+    // 16 blocks of 2 s, for 16 exams 256 blocks apart: 32 s, 8,192 s.
+    const gpu = { gpu: "a card", gpuSeconds: 24, cpuSeconds: 64, watcherSeconds: 4_096, blockSeconds: 2 };
+    const ofGpu = (changes: object | string): string => {
+      const calibrated = typeof changes === "string" ? changes : { ...gpu, ...changes };
+      return bad({ classes: [{ ...good.classes[0], gpu: calibrated }] });
+    };
+    expect(ofGpu({})).to.equal("taken");
+    expect(ofGpu("not calibrated")).to.match(/classes\.0, which is for GPUs and not calibrated: measure it on a GPU/);
+    expect(ofGpu({ gpuSeconds: 24.1 })).to.match(/gives 32 s, and a card takes 24\.1 s/);
+    expect(ofGpu({ cpuSeconds: 63 })).to.match(/without a GPU it takes 63 s/);
+    expect(ofGpu({ watcherSeconds: 4_097 })).to.match(/a watcher executes in 4097 s.*challenged for 8192 s/);
+    expect(ofGpu({ gpuSeconds: 0 })).to.match(/classes\.0\.gpu/);
     rmSync(folder, { recursive: true });
   });
 });

@@ -91,6 +91,8 @@ describe("monitor", function () {
     monitor.meter.figures({ credit: 10n ** 18n, openGames: 2, minClock: Infinity });
     monitor.meter.figures({ openGames: 3 });
     monitor.meter.executed(2);
+    monitor.onDevice("a GPU");
+    for (const seconds of [2, 0.5]) monitor.onGpuSeconds(seconds);
     monitor.meter.auditFailed();
     health.set("judges", { reason: "out of memory" });
     health.set("pays", undefined);
@@ -101,6 +103,7 @@ describe("monitor", function () {
     expect(text).not.to.contain("refute_stake_wei");
     expect(text).to.contain('refute_execution_seconds_bucket{le="3"} 1');
     expect(text).to.contain("refute_failed_audits_total 1");
+    expect(text).to.contain('refute_gpu_seconds_total{name="a GPU"} 2.5');
     expect(text).to.contain('refute_condition{name="judges"} 0');
     expect(text).to.contain('refute_condition{name="pays"} 1');
   });

@@ -31,6 +31,7 @@ describe("executions on a GPU", function () {
   const executors = new FastExecutors({ threads: 1 });
   let [onGpu, onCpu]: [number, number] = [0, 0];
   let stops: string[];
+  let gpuSeconds: number[];
   let refusals: string[];
   let expected: Buffer;
 
@@ -41,7 +42,7 @@ describe("executions on a GPU", function () {
   after(() => executors.close());
 
   beforeEach(() => {
-    [onGpu, onCpu, stops, refusals] = [0, 0, [], []];
+    [onGpu, onCpu, stops, refusals, gpuSeconds] = [0, 0, [], [], []];
   });
 
   const cpu: Execute = (...asked) => {
@@ -73,6 +74,7 @@ describe("executions on a GPU", function () {
   const executionsOn = (gpu: Device, share: number): DeviceExecutions =>
     new DeviceExecutions({
       ...{ gpu, cpu, share },
+      onGpuSeconds: (seconds) => void gpuSeconds.push(seconds),
       onStop: ({ message }) => void stops.push(message),
       onRefusal: (_, reason) => void refusals.push(reason),
     });
@@ -90,6 +92,9 @@ describe("executions on a GPU", function () {
       await executions.close();
     }
     expect([onGpu, onCpu, stops]).to.deep.equal([2, 1, []]);
+    // The CPU's repetition does not count.
+    expect(gpuSeconds).to.have.length(2);
+    for (const seconds of gpuSeconds) expect(seconds).to.be.greaterThan(0);
   });
 
   it("aShare_isDrawnAtRandom", async () => {
@@ -162,6 +167,7 @@ describe("executions on a GPU", function () {
         createExecutor: (of) =>
           of === other ? Promise.reject(new ExecutionMemoryError("too large")) : gpu.createExecutor(of),
       },
+      onGpuSeconds: () => undefined,
       onStop: () => undefined,
       onRefusal: () => undefined,
     });

@@ -7,6 +7,7 @@ import { FUNCTIONS } from "../../src/executor/gpu/exhaust.ts";
 import { GpuReports, type GpuReport } from "../../src/runs/gpuReports.ts";
 import { testGpu } from "../../src/runs/testGpu.ts";
 import { faultyGpu, softwareGpu } from "../../testkit/gpu/softwareGpu.ts";
+import { itAtLength } from "../../testkit/atLength.ts";
 import { rejection } from "../../testkit/rejection.ts";
 
 const FACTS = { name: "a card, a driver 1", vendor: "", driver: "a driver 1", isSoftware: false, maxBytes: 1 };
@@ -94,7 +95,7 @@ describe("reports on GPUs", function () {
     expect(FUNCTIONS).to.have.length(18);
   });
 
-  it("failedSelfTest_staysFailed", async function () {
+  itAtLength("failedSelfTest_staysFailed", async function () {
     const gpu = await softwareGpu(this);
     const options = { ...QUICK, selfTest: true, onFinding: () => {} };
     const faulty = faultyGpu(gpu, "var k = 26u", "var k = 5u");

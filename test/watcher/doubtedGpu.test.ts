@@ -63,6 +63,7 @@ function judgeOn(gpuExecution: Execute): {
   };
   const executions = new DeviceExecutions({
     ...{ gpu, cpu, share: 0 },
+    onGpuSeconds: () => undefined,
     onStop: ({ message }) => void stops.push(message),
     onRefusal: () => undefined,
   });
