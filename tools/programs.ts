@@ -138,6 +138,11 @@ export const PROGRAMS: Readonly<Record<"measure" | "verify" | "write" | "release
       main: "measure/attestation/canary/main.ts",
     },
     {
+      name: "gpu",
+      about: "a visit to a GPU: tests, rates, products, models and exams beside the CPU, as JSON",
+      main: "measure/gpu/main.ts",
+    },
+    {
       name: "models",
       about: "every model of the tests: steps, agreement with onnxruntime, audit on chain, gas",
       main: "measure/models/main.ts",
