@@ -8,7 +8,7 @@ import { writeWhole } from "../base/writeWhole.ts";
 import type { GpuFacts } from "../executor/gpu/device.ts";
 import type { GpuRates } from "../executor/gpu/rates.ts";
 
-/** What was found of a function of one float32. */
+/** The finding on a function of a single float32. */
 export type FunctionFinding = {
   name: string;
   /** One input of so many was tried. */
@@ -19,7 +19,7 @@ export type FunctionFinding = {
   isRight?: boolean;
 };
 
-/** What was found of a GPU with a driver, by versions of Refute and of the package `webgpu`. */
+/** The findings on a GPU with a driver, by versions of Refute and of the package `webgpu`. */
 export type GpuReport = {
   name: string;
   driver: string;

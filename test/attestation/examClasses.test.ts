@@ -60,7 +60,9 @@ describe("the zoo", function () {
       return bad({ classes: [{ ...good.classes[0], gpu: calibrated }] });
     };
     expect(ofGpu({})).to.equal("taken");
-    expect(ofGpu("not calibrated")).to.match(/classes\.0, which is for GPUs and not calibrated: measure it on a GPU/);
+    expect(ofGpu("not calibrated")).to.match(
+      /classes\.0, which is for GPUs and not calibrated: measure it \(npm run measure/,
+    );
     expect(ofGpu({ gpuSeconds: 24.1 })).to.match(/gives 32 s, and a card takes 24\.1 s/);
     expect(ofGpu({ cpuSeconds: 63 })).to.match(/without a GPU it takes 63 s/);
     expect(ofGpu({ watcherSeconds: 4_097 })).to.match(/a watcher executes in 4097 s.*challenged for 8192 s/);

@@ -13,7 +13,7 @@ const MAX_BYTES = 2 ** 16;
  * The measured times, in seconds, behind a class that only a GPU can hold. Without them the class says nothing: it is
  * not calibrated.
  */
-export type Calibration = {
+type Calibration = {
   /** Model and driver. */
   gpu: string;
   /** The slowest GPU that should hold the class. */
@@ -102,7 +102,7 @@ function requireCalibrated({ blocks, gpu }: PlannedClass, k: number, spacing: nu
   };
   if (gpu === undefined) return;
   if (gpu === "not calibrated")
-    return refuse("is for GPUs and not calibrated: measure it on a GPU (npm run measure -- gpu), or leave it out");
+    return refuse("is for GPUs and not calibrated: measure it (npm run measure -- gpu), or leave it out");
   const time = blocks * gpu.blockSeconds;
   const challenge = Math.min(DAY, MEMORY * spacing * gpu.blockSeconds);
   if (gpu.gpuSeconds > MOST_OF_T * time)
@@ -111,7 +111,7 @@ function requireCalibrated({ blocks, gpu }: PlannedClass, k: number, spacing: nu
     refuse(`gives ${time} s, and without a GPU it takes ${gpu.cpuSeconds} s: give fewer blocks, or a larger task`);
   if (2 * gpu.watcherSeconds > challenge)
     refuse(
-      `a watcher executes in ${gpu.watcherSeconds} s, and results can be challenged for ${challenge} s: take a smaller ` +
-        "task, of at most half of this time",
+      `a watcher executes in ${gpu.watcherSeconds} s, and results can be challenged for ${challenge} s: take a ` +
+        "smaller task, of at most half of this time",
     );
 }

@@ -25,8 +25,8 @@ type ExhaustOptions = {
 };
 
 /**
- * Computes a function of one float32 on a GPU, for all inputs or one of each stride, and compares the hash of all results
- * with that of the definition's.
+ * Computes a function of one float32 on a GPU, for all inputs or one of each stride, and compares the results' hash
+ * with the definition's.
  * @returns Whether they are equal; undefined if the run was stopped before the end
  * @throws ExecutionDeviceError
  */

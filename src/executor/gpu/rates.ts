@@ -39,11 +39,12 @@ const head = (buffers: readonly string[]): string =>
 
 /** Products that one round of a kernel makes in a lane. */
 const INT8 = 4 * 16;
+const INT8_ROUND = `s += vec4i(${["y", "z", "w", "x"].map((n) => `dot4I8Packed(a, u32(s.${n}))`).join(", ")});`;
 const INT8_TEXT = `${head(["u32"])}
   let a = id.x * 0x9e3779b1u + P.y;
   var s = vec4i(i32(a), 1, 2, 3);
   for (var k = 0u; k < P.x; k++) {
-    ${"s += vec4i(dot4I8Packed(a, u32(s.y)), dot4I8Packed(a, u32(s.z)), dot4I8Packed(a, u32(s.w)), dot4I8Packed(a, u32(s.x)));\n".repeat(INT8 / 16)}
+    ${INT8_ROUND.repeat(INT8 / 16)}
   }
   b0[id.x] = u32(s.x ^ s.y ^ s.z ^ s.w);
 }`;

@@ -92,7 +92,7 @@ export async function modelFigures(gpu: Gpu, layers: number): Promise<object> {
   };
 }
 
-/** Rounds of the exams by kind: the task of a class is some of these. */
+/** Rounds of the exams by kind: a class's task repeats them. */
 const ROUNDS = { products: 1, memory: 16 };
 
 /** What exams for GPUs take: the seconds of a class follow from these by its rounds. */

@@ -13,10 +13,10 @@ import { buildModel, type NodeSpec } from "../../../testkit/onnx/onnxBuilder.ts"
  *   must keep it in a fast memory, or draw it anew.
  */
 export const EXAM_KINDS = ["products", "memory"] as const;
-export type ExamKind = (typeof EXAM_KINDS)[number];
+type ExamKind = (typeof EXAM_KINDS)[number];
 
 /** A model's bytes. @param size Rows and columns of the matrices. */
-export function examModel(kind: ExamKind, size: number, rounds: number): Uint8Array {
+function examModel(kind: ExamKind, size: number, rounds: number): Uint8Array {
   const width = kind === "products" ? size : 1;
   const nodes: NodeSpec[] = [];
   let last = "x";

@@ -7,7 +7,7 @@ import { UsageError } from "../../options.ts";
 const ROOT = resolve(import.meta.dirname, "../../..");
 const OWN = ["src", "testkit", "tools", "package.json"];
 /** The packages that a visit loads, besides those that they need. */
-const PACKAGES = ["webgpu", "onnxruntime-node", "viem", "zod", "@bufbuild/protobuf"];
+const PACKAGES = ["webgpu", "onnxruntime-node", "onnx-buf", "viem", "zod", "@bufbuild/protobuf"];
 const PLATFORM = `${process.platform}-${process.arch}`;
 /** The Vulkan loader, where Debian has it. */
 const LOADER = "/usr/lib/x86_64-linux-gnu/libvulkan.so.1";
@@ -36,7 +36,7 @@ export function pack(path: string): void {
     writeFileSync(join(folder, "visit.sh"), SCRIPT, { mode: 0o755 });
     const { status } = spawnSync("tar", ["-C", folder, "-cJf", resolve(path), "."], {
       stdio: "inherit",
-      env: { XZ_OPT: "-3 -T0", ...process.env },
+      env: { XZ_OPT: "-6 -T0", ...process.env },
     });
     if (status !== 0) throw new UsageError(`--pack ${path}: tar cannot write it`);
     console.log(
@@ -62,11 +62,12 @@ function closure(names: readonly string[]): string[] {
 /** Copies a package without its binaries for other platforms, and without libraries for CUDA. */
 function copyPackage(name: string, folder: string): void {
   const from = join(ROOT, "node_modules", name);
-  const isForeign = (path: string): boolean =>
-    (name === "webgpu" && /dist\/[a-z]+\d*-/.test(path) && !path.includes(PLATFORM)) ||
-    (name === "onnxruntime-node" &&
-      /bin\/napi-v\d+\/[a-z]+\d*/.test(path) &&
-      !`${path}/`.includes(`/${process.platform}/`)) ||
-    /\.(map|d\.ts)$|providers_(cuda|tensorrt)/.test(path);
+  const own = { webgpu: `dist/${PLATFORM}`, "onnxruntime-node": `bin/napi-v6/${process.platform}/${process.arch}` };
+  const binaries = /(?:dist\/|bin\/napi-v\d+\/)[a-z\d]+[-/][a-z\d]+/;
+  const isForeign = (path: string): boolean => {
+    const [binary] = name in own ? (binaries.exec(path) ?? []) : [];
+    if (binary !== undefined && binary !== own[name as keyof typeof own]) return true;
+    return /\.(map|d\.[cm]?ts)$|\/_(types|cjs)(\/|$)|providers_(cuda|tensorrt)/.test(path.slice(from.length));
+  };
   cpSync(from, join(folder, "node_modules", name), { recursive: true, filter: (path) => !isForeign(path) });
 }

@@ -54,13 +54,15 @@ export function hashesText(): string {
     const lines = names.map((name) => `    ${name}: "${table[stride]![name]!.hash}",\n`);
     return `  ${stride}: {\n${lines.join("")}  },\n`;
   });
-  return `/*
- * SHA-256 of all results of each function of one float32, by stride: \`npm run write -- exhaust\` copies them from
- * tools/verify/exhaust/table.json. Functions with the most inputs in doubt come first.
- */
-export const FUNCTION_HASHES: Readonly<Record<number, Readonly<Record<string, string>>>> = {
-${rows.join("")}};
-`;
+  return [
+    "/*",
+    " * SHA-256 of all results of each function of one float32, by stride: `npm run write -- exhaust` copies them from",
+    " * tools/verify/exhaust/table.json. Functions with the most inputs in doubt come first.",
+    " */",
+    "export const FUNCTION_HASHES: Readonly<Record<number, Readonly<Record<string, string>>>> = {",
+    `${rows.join("")}};`,
+    "",
+  ].join("\n");
 }
 
 const hex = (word: number): string => `0x${word.toString(16).padStart(8, "0")}`;
