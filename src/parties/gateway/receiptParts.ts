@@ -5,6 +5,7 @@ import type { RunInputs } from "../../program/trace/runInputs.ts";
 import type { Execute } from "../../runs/execute.ts";
 import { answerOfBytes, answerRun } from "../tickets/answerRun.ts";
 import { claimOfBody } from "../tickets/messages.ts";
+import { KeptTexts } from "../tickets/keptTexts.ts";
 import type { FindSigner } from "../tickets/signatures.ts";
 import { digestOf, type TicketsAt } from "../tickets/typedData.ts";
 import { ReceiptError } from "./errors.ts";
@@ -103,8 +104,10 @@ export async function firstLie(
   execute: Execute,
   onItem?: (block: number, item: number) => void,
 ): Promise<number | undefined> {
+  // Each block of a text goes on with the one before; embeddings carry nothing.
+  const kept = { texts: new KeptTexts(Infinity), owner: "" };
   for (const [k, { inputs, claim }] of runs.entries()) {
-    const { root } = await answerRun(program, inputs, execute, (item) => onItem?.(k, item));
+    const { root } = await answerRun(program, inputs, execute, (item) => onItem?.(k, item), kept);
     if (root !== claim.root.toLowerCase()) return k;
   }
   return undefined;

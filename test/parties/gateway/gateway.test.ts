@@ -294,7 +294,7 @@ describe("a gateway, through the official client", function () {
     const large = await fetch(`${gateway.url}/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-      body: JSON.stringify({ ...ask, user: "x".repeat(30_000_000) }),
+      body: JSON.stringify({ ...ask, user: "x".repeat(100_000_000) }),
     });
     expect([large.status, ((await large.json()) as { error: { code: string } }).error.code]).to.deep.equal([
       413,

@@ -161,6 +161,16 @@ describe("RefuteValidator", () => {
     await report(nobodys);
   });
 
+  it("ownerAlone_isEnough_whoeverHasTheWallet", async () => {
+    const { identities, mallory, registry } = world();
+    const claim = await claimOf();
+    await finalise(claim);
+    await identities.write.setWallet([AGENT, mallory.account.address]);
+    const hash = await ask(claim);
+    await report(claim);
+    expect((await registry.read.getValidationStatus([hash]))[2]).to.equal(100);
+  });
+
   it("deployment_needsContracts", async () => {
     const { viem, registry, claims, stranger, validator } = world();
     const { address } = stranger.account;
