@@ -25,6 +25,11 @@ export const PAGES: readonly [Page, ...Page[]] = [
     load: async () => (await import("./playground/playgroundPage.tsx")).PlaygroundPage,
   },
   {
+    name: "text",
+    title: "Text",
+    load: async () => (await import("./text/textPage.tsx")).TextPage,
+  },
+  {
     name: "node",
     title: "My node",
     load: async () => (await import("./operators/operatorsPage.tsx")).OperatorsPage,

@@ -51,6 +51,13 @@ const policy = (): Plugin => ({
   ],
 });
 
+/** What makes tokens of texts, 90 kB: a thread fetches it only where somebody checks a receipt. */
+const textLibraries = {
+  chunkFileNames: ({ name }: { name: string }) =>
+    `${name === "textLibraries" ? "optional" : "assets"}/[name]-[hash].js`,
+  codeSplitting: { groups: [{ name: "textLibraries", test: /node_modules\/@huggingface\// }] },
+};
+
 /** Plain onnxruntime for the playground, 14 MB: fetched only where somebody executes a model, and never needed. */
 const OPTIONAL = ["ort.wasm.min.mjs", "ort-wasm-simd-threaded.mjs", "ort-wasm-simd-threaded.wasm"];
 const TYPES: Record<string, string> = { ".mjs": "text/javascript", ".wasm": "application/wasm" };
@@ -122,7 +129,7 @@ export default defineConfig({
   define: { REPOSITORY: JSON.stringify(REPOSITORY) },
   cacheDir: resolve(ROOT, "node_modules/.vite-web"),
   plugins: [site(), replacements(), policy(), optional(), monitors(), documentation()],
-  worker: { format: "es", plugins: () => [replacements()] },
+  worker: { format: "es", plugins: () => [replacements()], rolldownOptions: { output: textLibraries } },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     outDir: resolve(ROOT, "dist-web"),

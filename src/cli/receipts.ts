@@ -6,7 +6,8 @@ import {
   readEmbeddingRequest,
 } from "../parties/gateway/embeddings.ts";
 import { ReceiptError } from "../parties/gateway/errors.ts";
-import { openReceipt, readReceipt } from "../parties/gateway/receipt.ts";
+import { openReceipt } from "../parties/gateway/receipt.ts";
+import { readReceipt } from "../parties/gateway/receiptForm.ts";
 import type { OpenedReceipt } from "../parties/gateway/receiptParts.ts";
 import { readTextRequest } from "../parties/gateway/requests.ts";
 import { loadFindSigner } from "../parties/tickets/signatures.ts";
@@ -56,7 +57,7 @@ export async function openReceiptFile(
   const findSigner = await loadFindSigner();
   if ("text" in read && !("dimensions" in model)) {
     const { request } = readTextRequest(read.text.kind, body);
-    return openReceipt(json, { model, request, place, findSigner });
+    return openReceipt(read, { model, request, place, findSigner });
   }
   if ("text" in read || !("dimensions" in model))
     throw new ReceiptError("model", `is ${JSON.stringify(name)}, a model of another kind in ${texts}`);

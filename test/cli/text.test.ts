@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { parseAbi } from "viem";
 import { LIBRARIES } from "../../src/parties/gateway/textModel.ts";
-import type { Receipt } from "../../src/parties/gateway/receipt.ts";
+import type { Receipt } from "../../src/parties/gateway/receiptForm.ts";
 import { lyingEvery, startGateway, textKit, TOKENIZER, type TextKit } from "../../testkit/players/gatewayPlayers.ts";
 import { TicketPlayers } from "../../testkit/players/ticketPlayers.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";

@@ -10,6 +10,7 @@ type Golden = {
   runs: Row[];
   attestations: Row[];
   exams: Row[];
+  validations: Row[];
   panels: Row[];
   disputes: Record<string, Dispute[]>;
   endings: Row[];
@@ -64,6 +65,7 @@ describe("docs/gas.md", () => {
       fields(golden.runs, ["run", "items", "post", "inputs", "claim", "submit", "finalise", "total", "an item"]),
       fields(golden.attestations, ["transaction", "gas"]),
       fields(golden.exams, ["transaction", "gas"]),
+      fields(golden.validations, ["transaction", "gas"]),
       fields(golden.panels, ["transaction", "gas"]),
       disputes.flatMap(([model, games]) =>
         [false, true]

@@ -3,18 +3,20 @@ import { join } from "node:path";
 import { compile } from "../../src/compiler/compile.ts";
 import { loadModel, type ModelSpec } from "../../src/compiler/wraps/modelSpec.ts";
 import { DECODER } from "../../src/compiler/wraps/wrapDecoder.ts";
-import { knownProgram } from "../../src/dispute/run/execution.ts";
+import { knownProgram, programShape } from "../../src/dispute/run/execution.ts";
 import { ApiKeys } from "../../src/parties/gateway/apiKeys.ts";
 import { openEmbeddingModel } from "../../src/parties/gateway/embeddings.ts";
 import { Gateway, type Offer } from "../../src/parties/gateway/gateway.ts";
 import { GatewayLedger } from "../../src/parties/gateway/gatewayLedger.ts";
 import { serveGateway, type ServerOptions } from "../../src/parties/gateway/server.ts";
 import { Sellers, type SellersOptions } from "../../src/parties/gateway/sellers.ts";
-import { openTextModel, type TextModel } from "../../src/parties/gateway/textModel.ts";
+import { openTextModel } from "../../src/parties/gateway/textFiles.ts";
+import type { TextModel } from "../../src/parties/gateway/textModel.ts";
 import { PayerLedger } from "../../src/parties/tickets/payerLedger.ts";
 import type { TicketSession } from "../../src/parties/tickets/ticketSession.ts";
 import { FastExecutors } from "../../src/runs/fastExecutors.ts";
 import type { Execute } from "../../src/runs/execute.ts";
+import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
 import { createLogger } from "../../src/base/log.ts";
 import { LLAMA_TINY, llama } from "../models/llama.ts";
 import { miniLm } from "../models/miniLm.ts";
@@ -33,18 +35,29 @@ const VOCABULARY = 400;
 export type TextKit = { model: TextModel; spec: ModelSpec; executors: FastExecutors; execute: Execute };
 
 /** @param folder Where the files go. */
-export async function textKit(folder: string, options: { slots?: number; greedy?: true } = {}): Promise<TextKit> {
-  const { slots = 96, greedy } = options;
+export async function textKit(
+  folder: string,
+  options: { slots?: number; greedy?: true; endTokens?: readonly number[] } = {},
+): Promise<TextKit> {
+  const { slots = 96, greedy, endTokens = [7] } = options;
   const path = join(folder, `words-${slots}.onnx`);
-  writeFileSync(path, llama({ ...LLAMA_TINY, vocabulary: VOCABULARY, positions: 128 }));
+  writeFileSync(path, llama({ ...LLAMA_TINY, vocabulary: VOCABULARY, positions: Math.max(128, slots) }));
   const config = join(folder, "tokenizer_config.json");
   writeFileSync(config, JSON.stringify({ bos_token: { content: "" }, chat_template: TEMPLATE }));
-  const spec: ModelSpec = { path, shapes: {}, bind: {}, uint8: [], decoder: { slots, endTokens: [7], greedy } };
+  const spec: ModelSpec = { path, shapes: {}, bind: {}, uint8: [], decoder: { slots, endTokens, greedy } };
   const loaded = loadModel(spec);
   const program = knownProgram(compile(loaded.model, { ...spec, run: loaded.run }));
   const model = await openTextModel("words", program, spec, { tokenizer: TOKENIZER, config });
   const executors = new FastExecutors({ threads: 1 });
   return { model, spec, executors, execute: executors.execute };
+}
+
+/** A library as a worker has it, which knows how the kit's model was compiled. */
+export function libraryOf({ model: { program }, spec }: TextKit): ProgramLibrary {
+  const library = ProgramLibrary.of([]);
+  const load = () => Promise.resolve(program);
+  library.add({ root: program.model.programRoot, shape: programShape(program), load, spec });
+  return library;
 }
 
 const ENCODER = { layers: 1, width: 16, heads: 2, tokens: 24, hidden: 32, vocabulary: VOCABULARY };

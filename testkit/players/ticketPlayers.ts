@@ -52,8 +52,9 @@ export class TicketPlayers {
     this.folder = mkdtempSync(join(tmpdir(), "refute-tickets-"));
   }
 
-  static async create(): Promise<TicketPlayers> {
-    const players = await Players.create();
+  /** @param parameters Of the deployment, where they are not the usual ones of tests. */
+  static async create(parameters: Parameters<typeof Players.create>[0] = {}): Promise<TicketPlayers> {
+    const players = await Players.create(parameters);
     return new TicketPlayers(players, (await players.chain.deployTickets()).tickets);
   }
 

@@ -5,6 +5,7 @@ const node = {
   Buffer: {
     /** As text, each byte is a character of Latin 1: the executor's names for functions that it knows. */
     from: (bytes: ArrayLike<number>) => ({ toString: (): string => characters(Uint8Array.from(bytes)) }),
+    byteLength: (text: string): number => new TextEncoder().encode(text).length,
     concat: (parts: readonly Uint8Array[]): Uint8Array => concatenated(parts),
     compare: (a: Uint8Array, b: Uint8Array): number => {
       const at = a.findIndex((byte, k) => byte !== b[k]);

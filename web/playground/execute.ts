@@ -48,7 +48,7 @@ export async function exactly(model: CompiledModel): Promise<Exactly> {
 const LACKING = new Set(["CompileError", "LinkError", "RangeError"]);
 
 /** @returns undefined if what kernels need is not there */
-async function unlessLacking<T>(made: Promise<T>): Promise<T | undefined> {
+export async function unlessLacking<T>(made: Promise<T>): Promise<T | undefined> {
   try {
     return await made;
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Hex } from "viem";
+import type { Address, Hex } from "viem";
 import type { ChallengerMove } from "../../src/dispute/challengerMove.ts";
 import type { WorkerMove } from "../../src/dispute/workerMove.ts";
 import type { CheckReport } from "../../src/examine/check/report.ts";
@@ -7,6 +7,7 @@ import type { GameState } from "../../src/chain/market/state.ts";
 import type { TensorInfo } from "../../src/program/compiled.ts";
 import type { ProgramDescription } from "../../src/parties/requester/description.ts";
 import type { LastSum } from "../explorer/lastSum.ts";
+import type { Receipt } from "../../src/parties/gateway/receiptForm.ts";
 import type { Exactly } from "./execute.ts";
 import type { Pick } from "../../src/chain/structs.ts";
 
@@ -102,6 +103,7 @@ export type Ask =
   | ({ kind: "prepare"; arityBits: number } & Lie)
   | { kind: "workerMove"; state: GameState; now: bigint }
   | { kind: "watcherMove"; moves: readonly MoveRecord[]; now: bigint }
+  | ({ kind: "check" } & ReceiptCheck)
   /** The thread's last task: its GPU is closed. */
   | { kind: "close" };
 
@@ -114,8 +116,30 @@ export type Answer =
   | { kind: "prepare"; prepared: Prepared }
   | { kind: "workerMove"; move: WorkerMove }
   | { kind: "watcherMove"; move: ChallengerMove }
+  | { kind: "checked"; checked: CheckedReceipt }
   | { kind: "failed"; message: string }
   | { kind: "closed" };
+
+/** A receipt of a text, and what it is compared with. */
+export type ReceiptCheck = {
+  receipt: Receipt;
+  /** The body that was sent. */
+  body: unknown;
+  /** Files of the model and around it, in any order. */
+  files: readonly InputFile[];
+  /** Of the decoder: rows of its caches. */
+  slots: number;
+  /** Who signed each block; undefined for what is no signature. */
+  signers: readonly (Address | undefined)[];
+};
+
+/** A receipt that fits its request, its files and its signatures, and was executed again. */
+export type CheckedReceipt = {
+  by: Exactly["by"];
+  /** The first block whose worker lied; undefined if all are right. */
+  lie: number | undefined;
+  milliseconds: number;
+};
 
 /** Which number is changed. */
 export type Lie = { step: number; element: number };

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useState } from "preact/hooks";
-import { grouped } from "../format.ts";
 import { routeHash } from "../route.ts";
+import { Busy } from "../ui/busy.tsx";
 import { FileDrop } from "../ui/fileDrop.tsx";
 import { Failure } from "../ui/states.tsx";
 import { useTitle } from "../ui/useTitle.ts";
@@ -10,7 +10,7 @@ import { RunForm } from "./runForm.tsx";
 import { RunView } from "./runView.tsx";
 import { SampleForm } from "./sampleForm.tsx";
 import { sampleNamed, SAMPLES, type Sample } from "./samples.ts";
-import { useEngine, type Engine } from "./useEngine.ts";
+import { useEngine } from "./useEngine.ts";
 import type { PageProps } from "../pageProps.ts";
 
 /** Try a model: compile it, execute it exactly, and change a number of it. */
@@ -121,25 +121,5 @@ function Samples({ current }: { current: Sample | undefined }) {
         </a>
       ))}
     </nav>
-  );
-}
-
-function Busy({
-  busy: { what, done, total },
-  onCancel,
-}: {
-  busy: NonNullable<Engine["state"]["busy"]>;
-  onCancel: () => void;
-}) {
-  return (
-    <div class="row" role="status">
-      <progress value={done} max={Math.max(total, 1)} />
-      <span class="number">
-        {what} {total > 1 && `${grouped(done)} of ${grouped(total)}`}
-      </span>
-      <button class="button" type="button" onClick={onCancel}>
-        Cancel
-      </button>
-    </div>
   );
 }

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Players } from "./chainGame.ts";
 import type { Answer, Ask, InputFile, OpenedModel, Played, Ran, Lie } from "./messages.ts";
+import { endThread, startThread } from "./thread.ts";
 
 /** What the page knows of a model, and what is being computed. */
 type EngineState = {
@@ -32,9 +33,6 @@ export type Engine = {
 const LOADING = { what: "loading", done: 0, total: 1 };
 const STARTING = { what: "starting", done: 0, total: 1 };
 
-/** How long a thread may take to close its GPU. */
-const CLOSING_MS = 1_000;
-
 /** What the page waits for itself: it is not part of what is shown. */
 type Awaited = Extract<Answer, { kind: "prepare" | "workerMove" | "watcherMove" }>;
 type Waiting = { resolve: (answer: Awaited) => void; reject: (error: Error) => void };
@@ -56,14 +54,11 @@ export function useEngine(): Engine {
     else asking.reject(new Error(answer.message));
   };
   const start = (): Worker => {
-    const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
-    worker.onmessage = ({ data }: MessageEvent<Answer>) => take(data);
-    worker.onerror = ({ message }) => take({ kind: "failed", message });
-    thread.current = worker;
-    return worker;
+    thread.current = startThread(take);
+    return thread.current;
   };
   const stop = (): void => {
-    if (thread.current !== undefined) end(thread.current);
+    if (thread.current !== undefined) endThread(thread.current);
     thread.current = undefined;
     loading.current = undefined;
     waiting.current?.reject(new Error("cancelled"));
@@ -113,22 +108,6 @@ export function useEngine(): Engine {
       );
     },
   };
-}
-
-/**
- * Ends a thread. Where there are GPUs, the thread closes its own first: browsers promise nothing about the end of a
- * thread that uses one. A thread that computes does not listen, and is ended all the same.
- */
-function end(thread: Worker): void {
-  if (!("gpu" in navigator)) return thread.terminate();
-  const timer = setTimeout(() => thread.terminate(), CLOSING_MS);
-  thread.onerror = null;
-  thread.onmessage = ({ data }: MessageEvent<Answer>) => {
-    if (data.kind !== "closed") return;
-    clearTimeout(timer);
-    thread.terminate();
-  };
-  thread.postMessage({ kind: "close" } satisfies Ask);
 }
 
 const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : "it cannot be read");

@@ -58,6 +58,11 @@ async function answer(ask: Ask): Promise<Answer> {
     opened = openModel(ask.name, ask.bytes, ask.shapes, progress);
     return { kind: "opened", opened: opened.view };
   }
+  if (ask.kind === "check") {
+    // What makes tokens of texts is fetched only here.
+    const { checkReceipt } = await import("../text/checkReceipt.ts");
+    return { kind: "checked", checked: await checkReceipt(ask, progress) };
+  }
   if (ask.kind === "workerMove" || ask.kind === "watcherMove") return moveOf(ask);
   const compiled = opened?.compiled;
   if (compiled === undefined || bytes === undefined) throw new Error("no model is open");

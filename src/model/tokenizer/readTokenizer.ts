@@ -1,5 +1,5 @@
 import { Tokenizer as LibraryTokenizer } from "@huggingface/tokenizers";
-import { FileError, readRegularFile } from "../../base/regularFile.ts";
+import { readRegularFile, type FileError } from "../../base/regularFile.ts";
 import { TokenizerError } from "./errors.ts";
 
 /** Texts as tokens, and back. */
@@ -50,13 +50,24 @@ const MAX_BYTES = 2 ** 28;
  * @throws TokenizerError, which names the file
  */
 export function readTokenizer(path: string): Tokenizer {
+  let bytes: Uint8Array;
+  try {
+    bytes = readRegularFile(path, MAX_BYTES);
+  } catch (cause) {
+    throw new TokenizerError(`${path} ${(cause as FileError).message}: expected a tokenizer.json`, { cause });
+  }
+  return tokenizerOf(path, bytes);
+}
+
+/** Reads the bytes of a `tokenizer.json`. @param path For messages. @throws TokenizerError */
+export function tokenizerOf(path: string, bytes: Uint8Array): Tokenizer {
   const refused = (why: string, cause: unknown): TokenizerError =>
     new TokenizerError(`${path} ${why}: expected a tokenizer.json`, { cause });
   let text: string;
   try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(readRegularFile(path, MAX_BYTES));
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw refused(cause instanceof FileError ? cause.message : "is no text", cause);
+    throw refused("is no text", cause);
   }
   let json: unknown;
   try {

@@ -76,6 +76,11 @@ export class ApiKeys {
     this.#entries();
   }
 
+  /** Whether only holders of keys may ask. */
+  get areNeeded(): boolean {
+    return this.#path !== undefined;
+  }
+
   /**
    * Finds who asks.
    * @throws ApiError for a missing or wrong key, status 401; without keys, for what a web page sends, status 403

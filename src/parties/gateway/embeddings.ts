@@ -9,20 +9,17 @@ import { ONE_ITEM } from "../../program/run.ts";
 import { RunInputs } from "../../program/trace/runInputs.ts";
 import type { FindSigner } from "../tickets/signatures.ts";
 import { ApiError, GatewayFileError, ReceiptError, unfitRequest } from "./errors.ts";
+import { count, hash, parseReceipt, receiptBlock, receiptHead } from "./receiptForm.ts";
 import {
-  count,
-  hash,
   headOf,
   openBlock,
-  parseReceipt,
-  receiptBlock,
-  receiptHead,
   requireFiles,
   requireSameRest,
   type OpenedReceipt,
   type ReceiptPlace,
 } from "./receiptParts.ts";
-import { hashesOf, requireBytes, sha256, type TextModel } from "./textModel.ts";
+import { hashesOf } from "./textFiles.ts";
+import { requireBytes, sha256, type TextModel } from "./textModel.ts";
 
 /** An encoder, which turns the tokens of a text into a vector of float32. */
 export type EmbeddingModel = Pick<TextModel, "name" | "program" | "tokenizer" | "hashes"> & {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Logger } from "../../base/log.ts";
 import { JobProgramError } from "../requester/errors.ts";
 import { requireClaimable } from "../tickets/claimable.ts";
-import { claimBody } from "../tickets/messageSchemas.ts";
+import { claimBody } from "../tickets/messages.ts";
 import type { PayerLimits } from "../tickets/payer.ts";
 import type { TicketSession } from "../tickets/ticketSession.ts";
 import type { ApiKey } from "./apiKeys.ts";
@@ -18,7 +18,8 @@ import {
   type EmbeddingRequest,
 } from "./embeddings.ts";
 import type { GatewayLedger, KeptRequest, NewRequest } from "./gatewayLedger.ts";
-import { idPrefix, mostTokens, receiptOf, type Receipt, type ReceiptBlock, type Sold } from "./receipt.ts";
+import { idPrefix, mostTokens, receiptOf, type Sold } from "./receipt.ts";
+import type { Receipt, ReceiptBlock } from "./receiptForm.ts";
 import { receiptId, type BoughtBlock, type ReceiptPlace } from "./receiptParts.ts";
 import type { TextRequest } from "./requests.ts";
 import { priceOf, type Bought, type Sellers } from "./sellers.ts";

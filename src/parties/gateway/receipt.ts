@@ -1,16 +1,10 @@
 import type { Hex } from "viem";
-import { z } from "zod/v4";
 import type { FindSigner } from "../tickets/signatures.ts";
 import { ApiError, ReceiptError } from "./errors.ts";
+import type { Receipt, ReceiptBlock } from "./receiptForm.ts";
 import {
-  count,
-  hash,
   headOf,
-  hex,
   openBlock,
-  parseReceipt,
-  receiptBlock,
-  receiptHead,
   requireFiles,
   requireSame,
   requireSameRest,
@@ -20,40 +14,6 @@ import {
 import type { TextRequest } from "./requests.ts";
 import { blockInputs, promptOf, sha256, tokensOutput, type Drawing, type Prompt, type TextModel } from "./textModel.ts";
 import { TextWriter } from "./textWriter.ts";
-
-const blockSchema = z.object({ ...receiptBlock, tokens: z.array(count).min(1) }).strict();
-
-/** The form of a text's receipt: all that binds the text to its model, its request and the claims about it. */
-const receiptSchema = z
-  .object({
-    ...receiptHead,
-    text: z
-      .object({
-        kind: z.enum(["chat", "completion"]),
-        /** Two SHA-256 hashes: the prompt's text, and the prompt's tokens as decimal numbers with commas. */
-        prompt: hash,
-        promptTokens: hash,
-        /** What the template read of the clock, by format. */
-        clock: z.record(z.string(), z.string()),
-        endTokens: z.array(count),
-        stops: z.array(z.string()),
-        /** Words of float32. */
-        temperature: hex(8),
-        topP: hex(8),
-        seed: z.string().regex(/^-?\d{1,19}$/),
-        /** Most tokens after the prompt. */
-        maxTokens: z.int().min(1),
-        finish: z.enum(["stop", "length"]),
-        /** SHA-256 of the text that was given. */
-        content: hash,
-      })
-      .strict(),
-    usage: z.object({ prompt: count, completion: count, bought: count }).strict(),
-    blocks: z.array(blockSchema).min(1),
-  })
-  .strict();
-export type Receipt = z.infer<typeof receiptSchema>;
-export type ReceiptBlock = z.infer<typeof blockSchema>;
 
 /** What a receipt is about. */
 export type Sold = {
@@ -116,11 +76,10 @@ export function receiptOf(sold: Sold, place: ReceiptPlace, writer: TextWriter): 
  * @throws ReceiptError with the first wrong field's name
  */
 export function openReceipt(
-  json: unknown,
+  receipt: Receipt,
   about: { model: TextModel; request: TextRequest; place: ReceiptPlace; findSigner: FindSigner },
 ): OpenedReceipt<Receipt> {
   const { model, request, place, findSigner } = about;
-  const receipt = readReceipt(json);
   const { text, blocks } = receipt;
   const prompt = promptAgain(receipt, model, request);
   const most = mostTokens(model, request, prompt);
@@ -154,9 +113,6 @@ export function openReceipt(
   requireSameRest(receipt, receiptOf(sold, place, writer));
   return { receipt, program, runs };
 }
-
-/** Reads the form of a text's receipt. @throws ReceiptError */
-export const readReceipt = (json: unknown): Receipt => parseReceipt(receiptSchema, json);
 
 function promptAgain(receipt: Receipt, model: TextModel, request: TextRequest): Prompt {
   // Other files or libraries make other tokens: they are named first.

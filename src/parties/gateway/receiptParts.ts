@@ -1,44 +1,17 @@
-import { isAddressEqual, isHex, type Hex } from "viem";
-import { z } from "zod/v4";
+import { isAddressEqual, type Hex } from "viem";
 import type { SignedClaim } from "../../chain/structs.ts";
 import type { KnownProgram } from "../../dispute/run/execution.ts";
 import type { RunInputs } from "../../program/trace/runInputs.ts";
 import type { Execute } from "../../runs/execute.ts";
 import { answerOfBytes, answerRun } from "../tickets/answerRun.ts";
-import { answerSchema, claimOfBody } from "../tickets/messageSchemas.ts";
+import { claimOfBody } from "../tickets/messages.ts";
+import { KeptTexts } from "../tickets/keptTexts.ts";
 import type { FindSigner } from "../tickets/signatures.ts";
 import { digestOf, type TicketsAt } from "../tickets/typedData.ts";
 import { ReceiptError } from "./errors.ts";
 import { LIBRARIES, type FileHashes } from "./textModel.ts";
 
 /** The parts that receipts of all kinds have. */
-
-export const hash = z.string().regex(/^[0-9a-f]{64}$/);
-export const hex = (digits: number) =>
-  z
-    .string()
-    .refine((text): text is Hex => isHex(text) && text.length === 2 + digits, `expected 0x and ${digits} digits`);
-export const count = z.int().min(0);
-const { claim, signature } = answerSchema.shape;
-/** A signed claim. */
-export const receiptBlock = { claim: claim.strict(), signature };
-
-/** What a receipt is about, without what was bought. */
-export const receiptHead = {
-  version: z.literal(1),
-  id: z.string(),
-  /** When the first block was signed, unix seconds. */
-  created: count,
-  model: z.string(),
-  chainId: z.int().min(1),
-  tickets: hex(40),
-  programRoot: hex(64),
-  /** SHA-256 hashes: the model's file, and the files around the model. */
-  files: z.object({ model: hash, tokenizer: hash, config: hash.nullable(), template: hash.nullable() }).strict(),
-  libraries: z.object({ tokenizers: z.string(), jinja: z.string() }).strict(),
-  /** Until when each block can be put on chain and refuted, unix seconds. Verified it can be for ever. */
-  refutableUntil: count,
-};
 
 /** Where receipts hold: the tickets, and how long their claims can be put on chain, seconds. */
 export type ReceiptPlace = TicketsAt & { claimLifetime: number };
@@ -123,23 +96,21 @@ export function openBlock(
 
 /**
  * Executes the blocks of a receipt again.
+ * @param onItem Called after each item of a block.
  * @returns the number of the first block whose worker lied; undefined if all are right
  */
-export async function firstLie({ program, runs }: OpenedReceipt, execute: Execute): Promise<number | undefined> {
+export async function firstLie(
+  { program, runs }: Pick<OpenedReceipt, "program" | "runs">,
+  execute: Execute,
+  onItem?: (block: number, item: number) => void,
+): Promise<number | undefined> {
+  // Each block of a text goes on with the one before; embeddings carry nothing.
+  const kept = { texts: new KeptTexts(Infinity), owner: "" };
   for (const [k, { inputs, claim }] of runs.entries()) {
-    const { root } = await answerRun(program, inputs, execute);
+    const { root } = await answerRun(program, inputs, execute, (item) => onItem?.(k, item), kept);
     if (root !== claim.root.toLowerCase()) return k;
   }
   return undefined;
-}
-
-/** Reads the form of a receipt. @throws ReceiptError */
-export function parseReceipt<T>(schema: z.ZodType<T>, json: unknown): T {
-  const parsed = schema.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const extra = issue!.code === "unrecognized_keys" ? [issue.keys[0]!] : [];
-  throw new ReceiptError(pathText([...issue!.path, ...extra]) || "receipt", issue!.message);
 }
 
 /**
@@ -174,10 +145,3 @@ export const requireSameRest = (receipt: object, expected: object): void =>
   requireSame({ ...receipt, blocks: undefined }, { ...expected, blocks: undefined }, "");
 
 const isAddressLike = (value: unknown): value is string => typeof value === "string" && /^0x[0-9a-f]{40}$/i.test(value);
-
-const pathText = (path: readonly PropertyKey[]): string =>
-  path.reduce<string>(
-    (text, part) =>
-      typeof part === "number" ? `${text}[${part}]` : text === "" ? String(part) : `${text}.${String(part)}`,
-    "",
-  );

@@ -6,8 +6,8 @@ import { printable, stackLines } from "../../base/text.ts";
 import type { ApiKey, ApiKeys } from "./apiKeys.ts";
 import { readEmbeddingRequest, type EmbeddingReceipt, type EmbeddingRequest } from "./embeddings.ts";
 import { ApiError, unfitRequest } from "./errors.ts";
-import type { Gateway, TextPart } from "./gateway.ts";
-import type { Receipt } from "./receipt.ts";
+import type { Gateway, Offer, TextPart } from "./gateway.ts";
+import type { Receipt } from "./receiptForm.ts";
 import { readTextRequest, type TextRequest } from "./requests.ts";
 
 export type ServerOptions = {
@@ -87,15 +87,20 @@ class Handler {
     if (this.#underWay.size > MAX_REQUESTS)
       throw new ApiError(503, "server_error", "too many requests are under way: ask again later");
     this.#stopped.signal.throwIfAborted();
+    if (keys.areNeeded && request.headers.origin !== undefined) {
+      // SAFETY: no browser adds a key by itself: a page of any origin asks with a key that its user gave it.
+      for (const [name, value] of Object.entries(FOR_PAGES)) response.setHeader(name, value);
+      if (request.method === "OPTIONS") return void response.writeHead(204, PREFLIGHT).end();
+    }
     const key = keys.identify(request.headers);
     const [pathname] = (request.url ?? "/").split(/[?#]/);
     const route = `${request.method} ${pathname}`;
-    if (route === "GET /v1/models") return json(response, { object: "list", data: gateway.models.map(modelBody) });
+    if (route === "GET /v1/models")
+      return json(response, { object: "list", data: gateway.models.map((id) => modelBody(id, gateway.offer(id))) });
     const [, what, name = ""] = /^GET \/v1\/(models|receipts)\/(.{1,300})$/.exec(route) ?? [];
     if (what === "models") {
       const id = decoded(name);
-      gateway.offer(id);
-      return json(response, modelBody(id));
+      return json(response, modelBody(id, gateway.offer(id)));
     }
     if (what === "receipts") return json(response, JSON.parse(gateway.receipt(key, name)));
     if (route === "POST /v1/chat/completions") return this.#text("chat", key, request, response);
@@ -280,6 +285,10 @@ function toldError(error: unknown): ApiError {
   return new ApiError(500, "server_error", "the gateway failed: its log says why");
 }
 
+/** What web pages may read and send; `*` does not name the key's header. */
+const FOR_PAGES = { "access-control-allow-origin": "*", "access-control-expose-headers": "*" };
+const PREFLIGHT = { "access-control-allow-headers": "authorization, *", "access-control-max-age": "7200" };
+
 const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
 function json(response: ServerResponse, body: unknown): void {
@@ -287,7 +296,11 @@ function json(response: ServerResponse, body: unknown): void {
   response.end(JSON.stringify(body));
 }
 
-const modelBody = (id: string) => ({ id, object: "model", created: 0, owned_by: "refute" });
+/** A decoder's slots say what its receipts are checked with. */
+const modelBody = (id: string, { model }: Offer) => ({
+  ...{ id, object: "model", created: 0, owned_by: "refute" },
+  ...("limits" in model && { slots: model.limits.slots }),
+});
 
 async function whole(
   form: Form,

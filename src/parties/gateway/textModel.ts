@@ -1,28 +1,15 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { decoderInputs, decoderLimits, type DecoderLimits } from "../../compiler/wraps/decoderInputs.ts";
-import type { ModelSpec } from "../../compiler/wraps/modelSpec.ts";
 import { DECODER } from "../../compiler/wraps/wrapDecoder.ts";
 import type { KnownProgram } from "../../dispute/run/execution.ts";
-import { readTokenizer, type Tokenizer } from "../../model/tokenizer/readTokenizer.ts";
+import type { Tokenizer } from "../../model/tokenizer/readTokenizer.ts";
 import { withPackages } from "../../base/optionalPackage.ts";
-import { FileError, readRegularFile } from "../../base/regularFile.ts";
 import { RunInputs } from "../../program/trace/runInputs.ts";
 import { GatewayFileError, unfitRequest } from "./errors.ts";
 import type { ChatMessage, TextRequest } from "./requests.ts";
 
 /** The libraries that make tokens of requests. Other versions may make other tokens. */
 export const LIBRARIES = { tokenizers: "0.2.0", jinja: "0.5.11" } as const;
-
-/** The files around a model that turn requests into tokens. */
-type TextFiles = {
-  /** A `tokenizer.json`. */
-  tokenizer: string;
-  /** A `tokenizer_config.json`: special tokens, and the chat template unless it has a file of its own. */
-  config?: string | undefined;
-  /** The chat template, in Jinja. */
-  template?: string | undefined;
-};
 
 /** SHA-256 of each file that decides a text, in hexadecimal digits. */
 export type FileHashes = { model: string; tokenizer: string; config: string | null; template: string | null };
@@ -49,26 +36,34 @@ export type Prompt = { text: string; tokens: readonly number[]; readings: Record
 /** What decides a text's tokens beside the prompt. */
 export type Drawing = { temperature: number; topP: number; seed: bigint };
 
-const MAX_FILE = 2 ** 26;
+/** What the files around a decoder hold. */
+type TextContents = {
+  tokenizer: Tokenizer;
+  /** A `tokenizer_config.json`: special tokens, and the chat template unless it is given by itself. */
+  config?: NamedText | undefined;
+  /** The chat template, in Jinja. */
+  template?: string | undefined;
+  hashes: FileHashes;
+  endTokens: readonly number[];
+};
+
+/** A text with its name for messages. */
+type NamedText = { name: string; text: string };
 
 /**
- * Reads the files around a compiled decoder.
- * @param spec From which the program was compiled.
- * @throws GatewayFileError, TokenizerError, MissingPackageError, DecoderRequestError for a program that is no decoder
+ * Makes a text model of a compiled decoder and the files around it.
+ * @throws GatewayFileError, MissingPackageError, DecoderRequestError for a program that is no decoder
  */
-export async function openTextModel(
+export async function textModelOf(
   name: string,
   program: KnownProgram,
-  spec: Pick<ModelSpec, "path" | "decoder">,
-  files: TextFiles,
+  { tokenizer, config: given, template, hashes, endTokens }: TextContents,
 ): Promise<TextModel> {
   const limits = decoderLimits(program.model);
-  const tokenizer = readTokenizer(files.tokenizer);
-  const config = files.config === undefined ? undefined : configOf(files.config);
-  const template = files.template === undefined ? config?.template : readFile(files.template);
-  const hashes = await hashesOf(spec.path, files);
-  const render = template === undefined ? undefined : await rendering(template, config?.tokens ?? {}, name);
-  return { name, program, tokenizer, hashes, endTokens: spec.decoder?.endTokens ?? [], limits, render };
+  const config = given && configOf(given);
+  const chat = template ?? config?.template;
+  const render = chat === undefined ? undefined : await rendering(chat, config?.tokens ?? {}, name);
+  return { name, program, tokenizer, hashes, endTokens, limits, render };
 }
 
 /**
@@ -161,52 +156,21 @@ export const placeOfTokens = ({ program: { model } }: Pick<TextModel, "program">
 /** SHA-256 of a text or bytes, in hexadecimal digits. */
 export const sha256 = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
-/** Hashes the file of a model and the files around it. @throws GatewayFileError */
-export async function hashesOf(model: string, { tokenizer, config, template }: TextFiles): Promise<FileHashes> {
-  const hash = (path: string | undefined) => (path === undefined ? null : hashOf(path));
-  return {
-    model: await hashOf(model),
-    tokenizer: await hashOf(tokenizer),
-    config: await hash(config),
-    template: await hash(template),
-  };
-}
-
-async function hashOf(path: string): Promise<string> {
-  const hash = createHash("sha256");
-  try {
-    for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array);
-  } catch (cause) {
-    throw new GatewayFileError(`${path} cannot be read (${(cause as Error).message})`, { cause });
-  }
-  return hash.digest("hex");
-}
-
-function readFile(path: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(readRegularFile(path, MAX_FILE));
-  } catch (cause) {
-    const why = cause instanceof FileError ? cause.message : "is no text";
-    throw new GatewayFileError(`${path} ${why}`, { cause });
-  }
-}
-
 /** The template and the special tokens of a `tokenizer_config.json`. @throws GatewayFileError */
-function configOf(path: string): { template: string | undefined; tokens: Record<string, string> } {
+function configOf({ name, text }: NamedText): { template: string | undefined; tokens: Record<string, string> } {
   let json: Record<string, unknown>;
   try {
-    json = JSON.parse(readFile(path)) as Record<string, unknown>;
+    json = JSON.parse(text) as Record<string, unknown>;
   } catch (cause) {
-    if (cause instanceof GatewayFileError) throw cause;
-    throw new GatewayFileError(`${path} is no JSON document: expected a tokenizer_config.json`, { cause });
+    throw new GatewayFileError(`${name} is no JSON document: expected a tokenizer_config.json`, { cause });
   }
   const textOf = (value: unknown): string | undefined => {
-    const text = typeof value === "object" && value !== null && "content" in value ? value.content : value;
-    return typeof text === "string" ? text : undefined;
+    const own = typeof value === "object" && value !== null && "content" in value ? value.content : value;
+    return typeof own === "string" ? own : undefined;
   };
-  const tokens = Object.entries(json ?? {}).flatMap(([name, value]) => {
-    const text = name.endsWith("_token") ? textOf(value) : undefined;
-    return text === undefined ? [] : [[name, text]];
+  const tokens = Object.entries(json ?? {}).flatMap(([field, value]) => {
+    const token = field.endsWith("_token") ? textOf(value) : undefined;
+    return token === undefined ? [] : [[field, token]];
   });
   const { chat_template: given } = json ?? {};
   // Files with several templates name a template "default".

@@ -11,6 +11,7 @@ import type { RunInputs } from "../../program/trace/runInputs.ts";
 import { carriedTensors, keptSteps, type Carried } from "../../program/trace/runItems.ts";
 import { Blocks } from "../../runs/blocks.ts";
 import { onOneDevice, type Execute } from "../../runs/execute.ts";
+import type { KeptTexts } from "./keptTexts.ts";
 
 /** The outputs of a run, and the run's root and nodes in answer form. */
 type AnsweredRun = {
@@ -24,19 +25,25 @@ type AnsweredRun = {
   nodes: Hex;
 };
 
+/** Texts that were kept for somebody's runs of wrapped decoders. */
+type Kept = { texts: KeptTexts; owner: string };
+
 type OnItem = (item: number, outputs: readonly Uint8Array[]) => void;
 
 /**
  * Executes a run exactly, for its outputs alone: nothing of a trace is hashed.
  * @param onItem Called once with each item's outputs, which are overwritten later. An output of the last item that no
- *   item carries is there only for the last item.
+ *   item carries is there only for the last item. Items that a kept text spares are left out.
+ * @param kept Only for programs that are wrapped decoders.
+ * @returns with `isWhole`: whether all items were executed
  */
 export function answerRun(
   { model }: Pick<KnownProgram, "model">,
   inputs: RunInputs,
   execute: Execute,
   onItem?: OnItem,
-): Promise<AnsweredRun> {
+  kept?: Kept,
+): Promise<AnsweredRun & { isWhole: boolean }> {
   // A run that changes its device begins anew.
   let given = 0;
   const once: OnItem = (item, outputs) => {
@@ -44,7 +51,7 @@ export function answerRun(
     given = item + 1;
     onItem?.(item, outputs);
   };
-  return onOneDevice(execute, () => answerOnce(model, inputs, execute, once));
+  return onOneDevice(execute, () => answerOnce(model, inputs, execute, once, kept));
 }
 
 async function answerOnce(
@@ -52,10 +59,11 @@ async function answerOnce(
   inputs: RunInputs,
   execute: Execute,
   onItem: OnItem,
-): Promise<AnsweredRun> {
+  kept: Kept | undefined,
+): Promise<AnsweredRun & { isWhole: boolean }> {
   const { program } = model;
   const { items } = inputs.length;
-  const kept = keptSteps(program);
+  const wanted = keptSteps(program);
   const steps = outputSteps(program);
   const tensors: Uint8Array[][] = steps.map(() => []);
   const take = (item: number, results: readonly Uint8Array[]): void => {
@@ -67,11 +75,13 @@ async function answerOnce(
     );
   };
   const blocks = new Blocks({ model, inputs }, execute);
-  let carried: Carried = new Map();
-  for (let item = 0; item < items;) {
+  const run = { model, inputs, owner: kept?.owner ?? "", device: execute.device?.() };
+  const start = kept?.texts.take(run);
+  let carried: Carried = start?.carried ?? new Map();
+  for (let item = start?.item ?? 0; item < items;) {
     const block = await blocks.next({ from: item, carried }, items);
     if (block === undefined) {
-      const results = await execute(model, inputs.of(item, carried), (step) => kept.has(step));
+      const results = await execute(model, inputs.of(item, carried), (step) => wanted.has(step));
       carried = carriedTensors(program, (step) => results[step]!);
       take(item++, results);
     } else {
@@ -79,7 +89,8 @@ async function answerOnce(
       ({ carried } = block);
     }
   }
-  return answered(tensors);
+  if (run.device === execute.device?.()) kept?.texts.put(run, carried);
+  return { ...answered(tensors), isWhole: start === undefined };
 }
 
 /** Returns the same for outputs computed elsewhere. @returns undefined for a wrong number of bytes */

@@ -9,8 +9,10 @@ import { programWork } from "../../program/work.ts";
 import { JobProgramError } from "../requester/errors.ts";
 import type { RunInputs } from "../../program/trace/runInputs.ts";
 import { answerRun } from "./answerRun.ts";
+import { ChainReads } from "./chainReads.ts";
 import { requireClaimable } from "./claimable.ts";
 import { RefusedError } from "./errors.ts";
+import { KeptTexts } from "./keptTexts.ts";
 import type { AnswerBody, Info, Payment, Question } from "./messages.ts";
 import { requestOf, ticketOfBody } from "./messageSchemas.ts";
 import { aboutOf, bodyOf, inputsOf, usedNonce } from "./questions.ts";
@@ -22,8 +24,6 @@ import { digestOf, drawOf, oddsOf, secretHashOf, typedData } from "./typedData.t
 /** Maximum difference between a payer's and a worker's clock, seconds. */
 export const CLOCK_SKEW = 60;
 
-/** Lifetime of cached chain data on a pledge or a deposit, milliseconds. */
-const FRESH_MS = 10_000;
 const MAX_WAITING = 128;
 
 /** A request under way, and the number of repeated sendings that wait for the answer. */
@@ -56,7 +56,8 @@ export class AnswerService {
   readonly #running = new Map<string, Running>();
   /** Measured seconds an item, by program: the slowest of the latest answers. */
   readonly #measured = new Map<string, number>();
-  readonly #read = new Map<string, { at: number; value: Promise<unknown> }>();
+  readonly #reads = new ChainReads();
+  readonly #texts = new KeptTexts();
   #stops = false;
 
   constructor(options: ServiceOptions) {
@@ -305,12 +306,19 @@ export class AnswerService {
     nonce: Hex,
     of: { program: KnownProgram; inputs: RunInputs; slowest: number; onToken: OnToken | undefined },
   ): Promise<AnswerBody> {
-    const { at, ledger, execute } = this.#options;
+    const { at, ledger, execute, programs } = this.#options;
     const start = performance.now();
     const { program, inputs, slowest, onToken } = of;
     const onItem = onToken && tokenReader(program, onToken);
-    const { outputs, root, nodes } = await answerRun(program, inputs, execute, onItem);
-    const seconds = Math.min(slowest, this.#measure(program, inputs.length.items, performance.now() - start));
+    const isText = programs.specOf(program.model.programRoot)?.decoder !== undefined;
+    const kept = isText ? { texts: this.#texts, owner: question.payer.toLowerCase() } : undefined;
+    const { outputs, root, nodes, isWhole } = await answerRun(program, inputs, execute, onItem, kept);
+    const { items: count } = inputs.length;
+    const milliseconds = performance.now() - start;
+    // SAFETY: a defence executes all items, also those that a kept text spared.
+    const seconds = isWhole
+      ? Math.min(slowest, this.#measure(program, count, milliseconds))
+      : this.#secondsOf(program.model.programRoot, count, slowest);
     const secret = bytesToHex(randomBytes(32));
     const { programRoot, inputsRoot, items, firstItem } = requestOf(question);
     const claim: SignedClaim = {
@@ -331,7 +339,7 @@ export class AnswerService {
 
   async #needPledge(): Promise<void> {
     const { at } = this.#options;
-    const { status } = await this.#fresh("pledge", () => at.pledges.pledgeOf(at.account.address));
+    const { status } = await this.#reads.fresh("pledge", () => at.pledges.pledgeOf(at.account.address));
     if (status !== PledgeStatus.active) throw new RefusedError(503, "this worker has no pledge that backs its claims");
   }
 
@@ -351,25 +359,11 @@ export class AnswerService {
   async #freeDeposit(payer: Address, needed: () => bigint): Promise<bigint> {
     const { at } = this.#options;
     const read = () => at.tickets.depositOf(payer, at.account.address);
-    let { free } = await this.#fresh(payer, read);
+    let { free } = await this.#reads.fresh(payer, read);
     // Somebody who just deposited is not sent away.
-    if (free < needed()) ({ free } = await this.#fresh(payer, read, 1_000));
+    if (free < needed()) ({ free } = await this.#reads.fresh(payer, read, 1_000));
     if (free < needed()) throw poor(free, needed());
     return free;
-  }
-
-  /** Returns chain data, read again after some seconds. */
-  #fresh<T>(key: string, read: () => Promise<T>, freshMs = FRESH_MS): Promise<T> {
-    const known = this.#read.get(key);
-    const now = performance.now();
-    if (known !== undefined && now - known.at < freshMs) return known.value as Promise<T>;
-    const value = read().catch((cause: unknown) => {
-      this.#read.delete(key);
-      throw new RefusedError(503, "the chain cannot be read: ask again later", { cause });
-    });
-    if (this.#read.size > 10_000) this.#read.clear();
-    this.#read.set(key, { at: now, value });
-    return value;
   }
 
   #needSigner(expected: Address, digest: Hex, signature: Hex): void {

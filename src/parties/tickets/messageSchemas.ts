@@ -1,6 +1,6 @@
 import { isAddress, isHex, type Address, type Hex } from "viem";
 import { z } from "zod/v4";
-import type { SignedClaim, Ticket } from "../../chain/structs.ts";
+import type { Ticket } from "../../chain/structs.ts";
 import type { AnswerBody, Info, Payment, Question } from "./messages.ts";
 import type { AnswerRequest } from "./typedData.ts";
 
@@ -88,15 +88,6 @@ export const headSchema = questionSchema.omit({ inputs: true });
 export const requestOf = ({ request }: Pick<Question, "request">): AnswerRequest => ({
   ...(request as AnswerRequest & typeof request),
   time: BigInt(request.time),
-});
-
-export const claimOfBody = ({ claim }: Pick<AnswerBody, "claim">): SignedClaim =>
-  ({ ...claim, number: BigInt(claim.number), issued: BigInt(claim.issued) }) as SignedClaim;
-
-export const claimBody = (claim: SignedClaim): AnswerBody["claim"] => ({
-  ...claim,
-  number: String(claim.number),
-  issued: String(claim.issued),
 });
 
 export const ticketOfBody = ({ ticket }: Pick<Payment, "ticket">): Ticket =>

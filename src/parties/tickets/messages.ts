@@ -1,3 +1,5 @@
+import type { SignedClaim } from "../../chain/structs.ts";
+
 /**
  * The messages between worker and payer, in JSON: numbers of 64 bits and more are decimal text, bytes are base64. The
  * schemas in messageSchemas.ts check the messages.
@@ -59,3 +61,14 @@ export type Payment = {
   ticket: { claim: string; face: string; odds: string; expiry: string; nonce: string };
   signature: string;
 };
+
+/** Reads a checked claim of a message. */
+export const claimOfBody = ({ claim }: Pick<AnswerBody, "claim">): SignedClaim =>
+  ({ ...claim, number: BigInt(claim.number), issued: BigInt(claim.issued) }) as SignedClaim;
+
+/** Writes a claim into a message. */
+export const claimBody = (claim: SignedClaim): AnswerBody["claim"] => ({
+  ...claim,
+  number: String(claim.number),
+  issued: String(claim.issued),
+});

@@ -18,8 +18,8 @@ import {
   type TicketRefusal,
 } from "./errors.ts";
 import type { HeldClaim, PayerLedger } from "./payerLedger.ts";
-import type { AnswerBody, Info } from "./messages.ts";
-import { answerSchema, claimOfBody, infoSchema, refusalSchema, takenSchema, ticketBody } from "./messageSchemas.ts";
+import { answerSchema, infoSchema, refusalSchema, takenSchema, ticketBody } from "./messageSchemas.ts";
+import { claimOfBody, type AnswerBody, type Info } from "./messages.ts";
 import { loadFindSigner, type FindSigner } from "./signatures.ts";
 import type { TicketSession } from "./ticketSession.ts";
 import { readTokens, TOKEN_STREAM, type OnToken } from "./tokenStream.ts";

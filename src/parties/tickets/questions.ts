@@ -3,8 +3,7 @@ import type { KnownProgram } from "../../dispute/run/execution.ts";
 import { sharedZeros } from "../../program/merkle/tensor.ts";
 import { bytesOf, RunInputError, RunInputs } from "../../program/trace/runInputs.ts";
 import { RefusedError } from "./errors.ts";
-import { claimBody } from "./messageSchemas.ts";
-import type { AnswerBody, Question } from "./messages.ts";
+import { claimBody, type AnswerBody, type Question } from "./messages.ts";
 import type { GivenAnswer } from "./workerLedger.ts";
 
 /** Refuses a nonce of another request. */

@@ -1,8 +1,8 @@
 import type { Address, Hex } from "viem";
 import { Database, type SqlRow } from "../../base/database/database.ts";
 import type { SignedClaim, Ticket } from "../../chain/structs.ts";
-import type { AnswerBody, Payment } from "./messages.ts";
-import { claimBody, claimOfBody, ticketBody, ticketOfBody } from "./messageSchemas.ts";
+import { ticketBody, ticketOfBody } from "./messageSchemas.ts";
+import { claimBody, claimOfBody, type AnswerBody, type Payment } from "./messages.ts";
 import { bytesOfStored, storedBytes } from "./storedBytes.ts";
 
 /**

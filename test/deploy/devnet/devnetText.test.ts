@@ -6,7 +6,7 @@ import { join } from "node:path";
 import OpenAI from "openai";
 import { anvilBinary } from "../../../src/deploy/devnet/anvil.ts";
 import { killAtExit } from "../../../src/deploy/devnet/killAtExit.ts";
-import type { Receipt } from "../../../src/parties/gateway/receipt.ts";
+import type { Receipt } from "../../../src/parties/gateway/receiptForm.ts";
 import { builtCommandLine } from "../../../testkit/processes/commandLine.ts";
 
 type Ready = { env: Record<string, string>; text: { url: string; model: string; next: string[] } };

@@ -4,7 +4,8 @@ import OpenAI, { APIError } from "openai";
 import { parseEther } from "viem";
 import { listenAt } from "../../../src/base/httpServer.ts";
 import { DECODER } from "../../../src/compiler/wraps/wrapDecoder.ts";
-import { openReceipt, type Receipt } from "../../../src/parties/gateway/receipt.ts";
+import { openReceipt } from "../../../src/parties/gateway/receipt.ts";
+import { readReceipt, type Receipt } from "../../../src/parties/gateway/receiptForm.ts";
 import { readTextRequest } from "../../../src/parties/gateway/requests.ts";
 import { loadFindSigner } from "../../../src/parties/tickets/signatures.ts";
 import type { TicketSession } from "../../../src/parties/tickets/ticketSession.ts";
@@ -130,7 +131,7 @@ describe("a gateway that gives tokens before they are signed", function () {
     expect({ text, isDone }).to.deep.equal({ text: expected, isDone: true });
     const { request } = readTextRequest("completion", BODY);
     const place = { ...at.at, claimLifetime: at.claimLifetime };
-    const opened = openReceipt(last.receipt, {
+    const opened = openReceipt(readReceipt(last.receipt), {
       ...{ model: kit.model, request, place, findSigner: await loadFindSigner() },
     });
     expect(opened.runs).to.have.length(2);

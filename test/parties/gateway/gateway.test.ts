@@ -8,7 +8,7 @@ import { addKey } from "../../../src/parties/gateway/apiKeys.ts";
 import { ApiError } from "../../../src/parties/gateway/errors.ts";
 import { readTextRequest } from "../../../src/parties/gateway/requests.ts";
 import { promptOf } from "../../../src/parties/gateway/textModel.ts";
-import type { Receipt } from "../../../src/parties/gateway/receipt.ts";
+import type { Receipt } from "../../../src/parties/gateway/receiptForm.ts";
 import type { TicketSession } from "../../../src/parties/tickets/ticketSession.ts";
 import { startGateway, textKit, type RunningGateway, type TextKit } from "../../../testkit/players/gatewayPlayers.ts";
 import { FACE, TicketPlayers, type Serving } from "../../../testkit/players/ticketPlayers.ts";
@@ -294,7 +294,7 @@ describe("a gateway, through the official client", function () {
     const large = await fetch(`${gateway.url}/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-      body: JSON.stringify({ ...ask, user: "x".repeat(30_000_000) }),
+      body: JSON.stringify({ ...ask, user: "x".repeat(100_000_000) }),
     });
     expect([large.status, ((await large.json()) as { error: { code: string } }).error.code]).to.deep.equal([
       413,
@@ -435,9 +435,40 @@ describe("a gateway, through the official client", function () {
     for (const type of [{}, { "content-type": "text/plain" }, { "content-type": "text/plain;application/json" }])
       expect(await statusOf(chat, type as Record<string, string>, body)).to.equal(415);
     for (const path of ["//", "/v1/models/%", "/v1/models/%ff"]) expect(await statusOf(path, {}), path).to.equal(404);
+    const answered = await fetch(`${open.url}/models`, { headers: { origin: "http://page.example" } });
+    expect([answered.status, answered.headers.get("access-control-allow-origin")]).to.deep.equal([403, null]);
     expect(await statusOf("/v1/models", { host: `LOCALHOST:${port}` })).to.equal(200);
     expect(await statusOf(chat, json, body)).to.equal(200);
     await open.close();
+  });
+
+  it("withKeys_webPagesOfAnyOriginMayAsk_andTheKeyDecides", async () => {
+    const origin = "http://page.example";
+    const names = "authorization,content-type,x-stainless-lang";
+    const asked = { origin, "access-control-request-method": "POST", "access-control-request-headers": names };
+    const preflight = await fetch(`${gateway.url}/chat/completions`, { method: "OPTIONS", headers: asked });
+    expect(preflight.status).to.equal(204);
+    const allowed = (name: string): string | null => preflight.headers.get(`access-control-allow-${name}`);
+    expect([allowed("origin"), allowed("headers"), allowed("credentials")]).to.deep.equal([
+      "*",
+      "authorization, *",
+      null,
+    ]);
+    for (const [authorization, status] of [
+      [`Bearer ${key}`, 200],
+      ["Bearer sk-refute-other", 401],
+    ] as const) {
+      const models = await fetch(`${gateway.url}/models`, { headers: { origin, authorization } });
+      expect([models.status, models.headers.get("access-control-allow-origin")]).to.deep.equal([status, "*"]);
+    }
+    const { data } = await openai.models.list();
+    expect(data[0]).to.deep.include({ id: "words", slots: kit.model.limits.slots });
+    // Whoever is no page gets no word about pages.
+    const plain = await fetch(`${gateway.url}/models`, {
+      method: "OPTIONS",
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect([plain.status, plain.headers.get("access-control-allow-origin")]).to.deep.equal([404, null]);
   });
 
   it("stops_whileABodyArrivesNeverAsAWhole", async () => {

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { parseEther, zeroHash } from "viem";
 import { ReceiptError } from "../../../src/parties/gateway/errors.ts";
-import { openReceipt, type Receipt } from "../../../src/parties/gateway/receipt.ts";
+import { openReceipt } from "../../../src/parties/gateway/receipt.ts";
+import { readReceipt, type Receipt } from "../../../src/parties/gateway/receiptForm.ts";
 import { firstLie } from "../../../src/parties/gateway/receiptParts.ts";
 import { Sellers } from "../../../src/parties/gateway/sellers.ts";
 import { blockInputs } from "../../../src/parties/gateway/textModel.ts";
@@ -77,7 +78,12 @@ describe("receipts of texts", function () {
   }
   const opened = (receipt: unknown, body: object, { at: { at, claimLifetime } }: Serving) => {
     const { request } = readTextRequest("chat", body);
-    return openReceipt(receipt, { model: kit.model, request, place: { ...at, claimLifetime }, findSigner });
+    return openReceipt(readReceipt(receipt), {
+      model: kit.model,
+      request,
+      place: { ...at, claimLifetime },
+      findSigner,
+    });
   };
 
   it("hold_andEachFieldSwapped_failsByItsName", async () => {

@@ -10,8 +10,8 @@ import {
   WrongAnswerError,
 } from "../../../src/parties/tickets/errors.ts";
 import { judgeRest } from "../../../src/parties/tickets/judgeAnswer.ts";
-import type { AnswerBody, Question } from "../../../src/parties/tickets/messages.ts";
-import { claimOfBody, requestOf, ticketBody } from "../../../src/parties/tickets/messageSchemas.ts";
+import { requestOf, ticketBody } from "../../../src/parties/tickets/messageSchemas.ts";
+import { claimOfBody, type AnswerBody, type Question } from "../../../src/parties/tickets/messages.ts";
 import { landClaim } from "../../../src/parties/tickets/landClaim.ts";
 import { digestOf, oddsOf, typedData } from "../../../src/parties/tickets/typedData.ts";
 import { programWork } from "../../../src/program/work.ts";

@@ -118,3 +118,7 @@ export async function picture(page: Page, path: `${string}.png`, fullPage = true
   if (fullPage) await page.evaluate("scrollTo(0, 0)");
   await page.screenshot({ path, fullPage });
 }
+
+/** Whether the browser of a page offers a GPU. */
+export const offersGpu = async (page: Page): Promise<boolean> =>
+  (await page.evaluate(`navigator.gpu?.requestAdapter().then((found) => found !== null)`)) === true;

@@ -13,6 +13,7 @@ import {
   colours,
   fill,
   goTo,
+  offersGpu,
   picture,
   textOf,
   waitFor,
@@ -155,7 +156,7 @@ export async function gpuStory(browser: Browser, site: string, pictures: string)
   await page.evaluateOnNewDocument(NOTE_CLOSED);
   await page.goto(`${site}/#/playground`);
   await waitForText(page, "Drop an ONNX file here");
-  if ((await page.evaluate(`navigator.gpu?.requestAdapter().then((found) => found !== null)`)) !== true) return false;
+  if (!(await offersGpu(page))) return false;
   const path = join(pictures, "mlp.onnx");
   writeFileSync(path, mlpBytes());
   await openFile(watched, path);

@@ -18,6 +18,7 @@ import { webFigures } from "./figures.ts";
 import { landingStory } from "./landingStory.ts";
 import { operatorsStory } from "./operatorsStory.ts";
 import { gpuStory, playgroundStory } from "./playgroundStory.ts";
+import { gpuTextStory, textStory } from "./textStory.ts";
 
 const OUT = "dist-web";
 const PICTURES = "dist-web-pictures";
@@ -69,15 +70,18 @@ describe("the page", function () {
       story("firstScreen_saysWhatThisIs_andLeadsOn", landingStory);
       story("documentation_isShown_andEachLinkLeadsSomewhere", docsStory);
       story("playground_compiles_executes_andFindsAChangedNumber", playgroundStory);
-      if (kind === "chrome")
-        it("playground_computesOnAGpu_whereTheBrowserOffersOne", async function () {
+      const onGpu = (title: string, play: typeof gpuStory) =>
+        it(title, async function () {
           const own = await openBrowser(kind, browserBinary(kind)!, SOFTWARE_GPU);
-          const isOffered = await gpuStory(own, site!.url, pictures).finally(() => own.close());
+          const isOffered = await play(own, site!.url, pictures).finally(() => own.close());
           if (!isOffered) leaveOut(this, "this Chromium offers no software GPU");
         });
+      if (kind === "chrome") onGpu("playground_computesOnAGpu_whereTheBrowserOffersOne", gpuStory);
+      if (kind === "chrome") onGpu("receipt_isCheckedOnAGpu_whereTheBrowserOffersOne", gpuTextStory);
       it("numberThatIsChangedInThePage_isRefutedOnAChain", function () {
         return chainStory(this, browser!, site!.url, pictures);
       });
+      story("text_isStreamedFromAGateway_andItsReceiptChecked", textStory);
       story("operatorsPage_showsMetrics_andLabelsRemainText", operatorsStory);
       story("explorer_showsAMarket_andADisputeToItsEnd", explorerStory);
     });

@@ -15,6 +15,7 @@ import { partsOfAll } from "./parts/partsOfAll.ts";
 import { stepProofGas } from "./stepProofs.ts";
 import { runGas } from "./runs.ts";
 import { sweep } from "./sweep.ts";
+import { validationsGas } from "./validations.ts";
 import { subjectOf, wholeDisputes, type PlayedDispute } from "./wholeDisputes.ts";
 
 const {
@@ -72,6 +73,10 @@ const exams = await examClaimsGas();
 console.log("Exams as claims");
 console.table(exams);
 
+const validations = await validationsGas();
+console.log("Answers to agents");
+console.table(validations);
+
 const panels = await panelsGas();
 console.log("A panel");
 console.table(panels);
@@ -108,6 +113,6 @@ console.log(
 );
 console.table(proofs);
 keepFigures(json, {
-  ...{ parts, jobs, runs, attestations, exams, panels, disputes, endings },
+  ...{ parts, jobs, runs, attestations, exams, validations, panels, disputes, endings },
   ...{ sweep: swept, growth: grown, proofs },
 });

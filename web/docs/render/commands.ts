@@ -14,11 +14,15 @@ export function commandsPage(): string {
   const groups = [...new Set(commands.map(({ group }) => group))];
   const sections = groups.map((group) => {
     const own = commands.filter((each) => each.group === group);
-    return [`## ${group}`, ...own.map(({ command, help }) => `### refute ${command}\n\n${indented(help)}`)].join(
-      "\n\n",
-    );
+    return [
+      `## ${group}`,
+      ...own.map(({ command, help }) => `### refute ${command}\n\n${indented(tabbed(help))}`),
+    ].join("\n\n");
   });
   const about =
     "The help of every command, as `refute COMMAND --help` prints it. [docs/cli.md](docs/cli.md) explains more.";
   return ["# Commands", about, ...sections].join("\n\n");
 }
+
+/** Writes the blanks before a line as a browser shows the same: half of this page would be blanks. */
+const tabbed = (help: string): string => help.replace(/^(?: {8})+/gm, (blanks) => "\t".repeat(blanks.length / 8));

@@ -47,8 +47,12 @@ const MARKDOWN: Partial<PluginOptions> = {
   tableColumnSettings: { hideDefaults: true, hideInherited: true, hideModifiers: true, hideOverrides: true },
 };
 
-/** What TypeDoc says of classes that are made by `errorWithCode`, and anchors as HTML: the page has its own. */
+/**
+ * What TypeDoc says of classes that are made by `errorWithCode`, how errors are made, which users only catch, and
+ * anchors as HTML: the page has its own.
+ */
 const NOISE = [
+  /^#+ Constructors\n\n#+ Constructor\n\n```ts\nnew \w+Error\([^]*?(?=^#{1,4} |^\*\*\*)/gm,
   /^#+ Extends\n\n- `\(Anonymous class\)`.*\n\n/gm,
   /^#+ (?:Inherited from|Overrides)\n\n.*\n\n/gm,
   /<a id="[^"]*"><\/a> /g,

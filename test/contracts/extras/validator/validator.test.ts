@@ -1,13 +1,14 @@
 import { expect } from "chai";
-import { encodeAbiParameters, getAddress, keccak256, zeroAddress, zeroHash, type Hex } from "viem";
+import { encodeAbiParameters, getAddress, zeroAddress, zeroHash, type Hex } from "viem";
 import { refuteValidatorAbi } from "../../../../src/chain/abi/refuteValidator.ts";
 import { ClaimStatus, type Claim } from "../../../../src/chain/structs.ts";
 import { apartAnswers } from "../../../../testkit/programs/answerPrograms.ts";
 import { RUN_STEPS } from "../../../../testkit/programs/runProgram.ts";
 import type { Actor } from "../../../../testkit/protocol/deployWorld.ts";
-import { createPledgeWorld, landed, promised } from "../../../../testkit/protocol/pledgeWorld.ts";
+import { landed, promised } from "../../../../testkit/protocol/pledgeWorld.ts";
 import { RunGame } from "../../../../testkit/protocol/runGame.ts";
 import { useWorld } from "../../../../testkit/protocol/useWorld.ts";
+import { AGENT, askValidator, requestHashOf, validatorWorld } from "../../../../testkit/protocol/validatorWorld.ts";
 import { claimId } from "../../../../testkit/protocol/world.ts";
 import { answerOf } from "../../../../testkit/soak/answerRuns.ts";
 
@@ -15,19 +16,7 @@ const program = apartAnswers("two");
 const honest = answerOf(program, 1);
 const liar = answerOf(program, 1, { item: 0, step: RUN_STEPS.last, element: 3 });
 const SALT: Hex = `0x${"5a".repeat(32)}`;
-const AGENT = 0n;
 const CLAIM_PARAMETER = refuteValidatorAbi.find((item) => item.type === "function" && item.name === "report")!;
-
-/** A world with ERC-8004's registries, written from its text, and a validator of the pledged claims. */
-async function validatorWorld() {
-  const world = await createPledgeWorld();
-  const { viem, worker } = world;
-  const identities = await viem.deployContract("AgentIdentities");
-  const registry = await viem.deployContract("AgentValidations", [identities.address]);
-  const validator = await viem.deployContract("RefuteValidator", [registry.address, world.claims.address]);
-  await identities.write.register({ account: worker.account });
-  return Object.assign(world, { identities, registry, validator });
-}
 
 describe("RefuteValidator", () => {
   const world = useWorld(validatorWorld);
@@ -41,15 +30,10 @@ describe("RefuteValidator", () => {
     return (await landed(world(), { ...promise, evidence })).claim;
   }
 
-  const hashOf = async (claim: Claim, agent = AGENT, salt: Hex = zeroHash): Promise<Hex> =>
-    keccak256(await world().validator.read.payloadOf([agent, claim, salt]));
-
-  async function ask(claim: Claim, by: Actor = world().worker, agent = AGENT, salt: Hex = zeroHash): Promise<Hex> {
-    const { registry, validator } = world();
-    const hash = await hashOf(claim, agent, salt);
-    await registry.write.validationRequest([validator.address, agent, "", hash], { account: by.account });
-    return hash;
-  }
+  const hashOf = (claim: Claim, agent = AGENT, salt: Hex = zeroHash): Promise<Hex> =>
+    requestHashOf(world(), claim, agent, salt);
+  const ask = (claim: Claim, by: Actor = world().worker, agent = AGENT, salt: Hex = zeroHash): Promise<Hex> =>
+    askValidator(world(), claim, by, agent, salt);
 
   const report = (claim: Claim, agent = AGENT, salt: Hex = zeroHash) =>
     world().validator.write.report([agent, claim, salt], { account: world().stranger.account });
@@ -175,6 +159,16 @@ describe("RefuteValidator", () => {
     await revert(report(nobodys), "NotOfAgent");
     await identities.write.setWallet([AGENT, worker.account.address]);
     await report(nobodys);
+  });
+
+  it("ownerAlone_isEnough_whoeverHasTheWallet", async () => {
+    const { identities, mallory, registry } = world();
+    const claim = await claimOf();
+    await finalise(claim);
+    await identities.write.setWallet([AGENT, mallory.account.address]);
+    const hash = await ask(claim);
+    await report(claim);
+    expect((await registry.read.getValidationStatus([hash]))[2]).to.equal(100);
   });
 
   it("deployment_needsContracts", async () => {

@@ -7,6 +7,7 @@ import { REPORT_BUGS } from "./reportBugs.ts";
 import { RUN_BUGS } from "./runBugs.ts";
 import { TERM_BUGS } from "./termBugs.ts";
 import { TICKET_BUGS } from "./ticketBugs.ts";
+import { VALIDATOR_BUGS } from "./validatorBugs.ts";
 
 const GAME = "contracts/game/DisputeGame.sol";
 const MARKET = "contracts/market/JobMarket.sol";
@@ -214,5 +215,5 @@ type PlantedBug = Bug & { finder: Finder };
 export const BUGS: readonly PlantedBug[] = [
   ...CALLED.map((bug) => ({ ...bug, finder: "solidity" as const })),
   // INVARIANT: edges come last, because some lie within other bugs.
-  ...[...SIGNED, ...EDGE_BUGS].map((bug) => ({ ...bug, finder: "mocha" as const })),
+  ...[...SIGNED, ...VALIDATOR_BUGS, ...EDGE_BUGS].map((bug) => ({ ...bug, finder: "mocha" as const })),
 ];
