@@ -1,10 +1,11 @@
-import { hexToBytes, type Hex } from "viem";
+import { hexToBytes, type Address, type Hex } from "viem";
 import { submittedList } from "../src/dispute/disputed.ts";
 import type { Executions } from "../src/runs/executions.ts";
 import { readHeader } from "../src/program/header.ts";
 import { Answer } from "../src/program/trace/answer.ts";
 import { outputPlace } from "../src/program/trace/openedOutput.ts";
-import { publishedOutput, type OutputSource } from "../src/program/trace/published.ts";
+import { publishedOutput, type OutputSource, type SnapshotSource } from "../src/program/trace/published.ts";
+import type { Said, Snapshots } from "../src/runs/ahead.ts";
 import type { AskOutput } from "../src/runs/execute.ts";
 import { formOf } from "../src/chain/market/claimForm.ts";
 import { sourcesOf } from "../src/chain/market/jobInputs.ts";
@@ -23,6 +24,16 @@ export type Verdict =
 /** A node's logs show nodes of a claim that do not match the claim's root. */
 class ClaimNodesError extends errorWithCode("CLAIM_NODES", { retryable: true }) {}
 
+/** What workers publish about their claims. Nothing of it is trusted. */
+type Published = {
+  /** Claims' outputs: texts are then checked faster. */
+  outputs?: OutputSource | undefined;
+  /** Runs' snapshots: with a fleet, stretches of a run are then checked side by side. */
+  snapshots?: SnapshotSource | undefined;
+  /** Whether clocks of games run now. Meanwhile no snapshot is asked for: a wrong one may take long. */
+  isPlaying?: () => boolean;
+};
+
 /** A verdict, and what it rests on. */
 type Known = { verdict: Verdict; lost: number; input: string; isProgramKnown: boolean; programRoot: Hex };
 
@@ -37,18 +48,20 @@ export class Auditor {
   readonly #executions: Executions;
   readonly #arityBits: number;
   readonly #native: NativeJobs | undefined;
-  readonly #outputs: OutputSource | undefined;
+  readonly #published: Published;
+  /** Workers that gave wrong snapshots: they are not asked for snapshots again. */
+  readonly #liars = new Set<Address>();
   readonly #known = new Map<Hex, Known>();
   /** How long an item took in the latest execution of a program, seconds. */
   readonly #seconds = new Map<Hex, number>();
 
   /**
    * @param native Accepts answers without exact execution; none are if absent.
-   * @param outputs Where workers publish claims' outputs, if anywhere: texts are then checked faster.
+   * @param published Where workers publish what makes checks faster, if anywhere.
    */
-  constructor(executions: Executions, arityBits: number, native?: NativeJobs, outputs?: OutputSource) {
+  constructor(executions: Executions, arityBits: number, native?: NativeJobs, published: Published = {}) {
     [this.#executions, this.#arityBits, this.#native] = [executions, arityBits, native];
-    this.#outputs = outputs;
+    this.#published = published;
   }
 
   /**
@@ -109,7 +122,7 @@ export class Auditor {
     // the same.
     if (native === claim.root && !this.#native!.drawsExact())
       return { kind: "agrees", milliseconds: Math.round(performance.now() - start), isNative: true };
-    let execution = await this.#executions.of(job, this.#askFor(job, claimId, claim.root));
+    let execution = await this.#executions.of(job, this.#saidOf(job, claimId, claim));
     if (execution === undefined) return { kind: "unknown", reason: "its input bytes are not at hand" };
     // A game over a GPU's error would cost the bond.
     if (execution.root !== claim.root) execution = (await this.#executions.again(job)) ?? execution;
@@ -133,15 +146,19 @@ export class Auditor {
     return { kind: "differs", milliseconds, own, opening };
   }
 
-  /** Asks the claim's publisher for outputs: only those are taken that the claim holds. */
-  #askFor(job: JobRecord, claimId: Hex, root: Hex): AskOutput | undefined {
-    const source = this.#outputs;
-    if (source === undefined) return undefined;
-    return async (item, output) => {
+  /** Asks the claim's publisher for outputs, of which only those are taken that the claim holds, and for snapshots. */
+  #saidOf(job: JobRecord, claimId: Hex, { root, worker }: ClaimRecord["claim"]): Said | undefined {
+    const { outputs, snapshots, isPlaying } = this.#published;
+    if (outputs === undefined) return undefined;
+    const output: AskOutput = async (item, output) => {
       const described = readHeader(hexToBytes(job.program.header)).outputs[output];
       const place = described && outputPlace(job.job, root, item, output, described);
-      return place && publishedOutput(source, { claimId, item, output }, place);
+      return place && publishedOutput(outputs, { claimId, item, output }, place);
     };
+    if (snapshots === undefined || this.#liars.has(worker)) return { output };
+    const ask: Snapshots["ask"] = async (item, bytes) =>
+      isPlaying?.() === true ? undefined : snapshots({ claimId, item }, bytes);
+    return { output, snapshots: { ask, onWrong: () => void this.#liars.add(worker) } };
   }
 
   /** Takes note whether a native answer is right. Claims that were accepted by wrong arithmetic are judged again. */

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import type { NativeOptions } from "../src/runs/native/nativeJobs.ts";
 import type { RoleOptions } from "../src/parties/role/role.ts";
-import type { OutputSource, TensorSource } from "../src/program/trace/published.ts";
+import type { OutputSource, SnapshotSource, TensorSource } from "../src/program/trace/published.ts";
 import type { WatcherEvent } from "./events.ts";
 import type { ExamClaimContracts } from "../src/attestation/exams/openExamClaims.ts";
 
@@ -11,6 +11,8 @@ export type WatcherOptions = RoleOptions<WatcherEvent> & {
   tensors?: TensorSource | undefined;
   /** Where workers' outputs are published, if anywhere: texts are then checked faster. */
   outputs?: OutputSource | undefined;
+  /** Where workers' snapshots of runs are published, if anywhere: a fleet then checks stretches side by side. */
+  snapshots?: SnapshotSource | undefined;
   /** `watch` observes and reports, `defend` also opens and plays games. */
   mode: "watch" | "defend";
   /** How answers are judged without exact execution; none are if absent. */

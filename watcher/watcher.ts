@@ -85,6 +85,8 @@ export class Watching implements Duty {
    * first, and the proof's calldata is lost. It gets no second chance.
    */
   readonly #baited = new Set<Hex>();
+  /** Whether it had games to play in the latest round. */
+  #isPlaying = false;
   /** The block of the snapshot at which the credit did not cover a bond. */
   #noBondAt: bigint | undefined;
 
@@ -98,7 +100,11 @@ export class Watching implements Duty {
     const { meter, health } = this.#role;
     const { rate } = session.deployment.parameters;
     const jobs = native && new NativeJobs(native, { log, meter, health, rate });
-    this.#auditor = new Auditor(this.#executions, session.deployment.parameters.arityBits, jobs, options.outputs);
+    const { outputs, snapshots } = options;
+    this.#auditor = new Auditor(this.#executions, session.deployment.parameters.arityBits, jobs, {
+      ...{ outputs, snapshots },
+      isPlaying: () => this.#isPlaying,
+    });
     this.#responder = new Responder(session);
     this.#judging = new Judging(this.#role.health, this.#role.meter);
     this.#exams = options.exams && new ExamAudits(options, options.exams, this.#role);
@@ -124,6 +130,7 @@ export class Watching implements Duty {
     const { history, now } = snapshot;
     const scheduled = schedule(history, session.sender.address, now, this.#auditor.secondsFor);
     const { plays, settles, lost } = scheduled;
+    this.#isPlaying = mode === "defend" && plays.length > 0;
     const audits = scheduled.audits.filter(({ claim }) => claims?.has(claim.id) ?? true);
     this.#forgetPast(snapshot);
     const due = <T>(tasks: T[]): Due<T>[] => tasks.map((task) => ({ task, snapshot, start }));

@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import { getOrAdd } from "../base/getOrAdd.ts";
+import { concatenated } from "../program/merkle/concatenated.ts";
 import { MissingTensorsError, type Trace } from "../program/trace/trace.ts";
 import { formOf } from "../chain/market/claimForm.ts";
 import type { JobRecord } from "../chain/market/history.ts";
@@ -7,7 +8,7 @@ import { hasInputs, inputsOf } from "../chain/market/jobInputs.ts";
 import type { RunInputs } from "../program/trace/runInputs.ts";
 import { ProgramUnavailableError } from "./errors.ts";
 import type { OpenedOutput } from "../program/trace/openedOutput.ts";
-import { stateFromOutputs } from "./ahead.ts";
+import { statesFrom, type Said } from "./ahead.ts";
 import { textGuess } from "./blocks.ts";
 import { dueOf } from "./dueOf.ts";
 import { executeRun, inputsOfItem, itemOf, withOrder, type ItemListener } from "./executeRun.ts";
@@ -18,7 +19,7 @@ import { segmentsOf } from "../program/checkpoints.ts";
 import { MissingItemsError, outputAt, RunExecution } from "../dispute/run/runExecution.ts";
 import { readRunRoots } from "../dispute/run/runRoots.ts";
 import { StoredRuns } from "./storedRuns.ts";
-import { isOnGpu, onOneDevice, type AskOutput, type Execute } from "./execute.ts";
+import { isOnGpu, onOneDevice, type Execute } from "./execute.ts";
 
 /** Bytes of executions that are kept by default: 512 MiB. */
 export const KEPT_BYTES = 2 ** 29;
@@ -50,10 +51,7 @@ type Kept = {
   isPlayed: boolean;
   /** Whether the CPU repeats executions of a GPU. */
   isDoubted: boolean;
-  /**
-   * Whether only others have asked for the execution. Such an execution stays only while room remains, and displaces
-   * nothing.
-   */
+  /** Whether only others have asked for the execution: it stays only while room remains, and displaces nothing. */
   isForOthers: boolean;
 };
 
@@ -161,12 +159,12 @@ export class Executions {
   /**
    * Returns a job's execution. Executions without moves are released first: audits therefore do not displace executions
    * that a game needs.
-   * @param ask What somebody says about the run's outputs: true answers make it faster, others change nothing.
+   * @param said What somebody says about the run: true answers make it faster, others change nothing.
    * @returns undefined for an unknown program, or if input bytes are missing.
    * @throws ExecutionInputError, ProgramUnavailableError
    */
-  async of(job: JobRecord, ask?: AskOutput): Promise<RunExecution | undefined> {
-    return this.#find(job, { ask })?.execution;
+  async of(job: JobRecord, said?: Said): Promise<RunExecution | undefined> {
+    return this.#find(job, { said })?.execution;
   }
 
   /**
@@ -250,9 +248,20 @@ export class Executions {
     return outputAt(run, item, execution.trace, output);
   }
 
+  /**
+   * Returns what an item takes from the item before, for others: the tensors, one behind the other in the order of the
+   * inputs. Nothing is executed.
+   * @returns undefined unless the state is kept
+   */
+  async state(job: JobRecord, item: number): Promise<Uint8Array | undefined> {
+    const { program } = (await this.#programs.load(job.job.programRoot))?.model ?? {};
+    const kept = program && (await this.stored.of(job, program).nearest(item, item - 1));
+    return kept && concatenated(program.inputs.flatMap((_, k) => kept.carried.get(k) ?? []));
+  }
+
   #find(
     job: JobRecord,
-    { isForOthers = false, isDoubted = false, ask }: { isForOthers?: boolean; isDoubted?: boolean; ask?: AskOutput },
+    { isForOthers = false, isDoubted = false, said }: { isForOthers?: boolean; isDoubted?: boolean; said?: Said },
   ): Kept | undefined {
     this.#leaveDevice();
     const known = this.#kept.get(job.id);
@@ -265,7 +274,7 @@ export class Executions {
     }
     const inputs = this.knows(job) ? this.inputsOf(job) : undefined;
     if (inputs === undefined) return undefined;
-    const execution = this.#run(job, inputs, isDoubted, ask);
+    const execution = this.#run(job, inputs, isDoubted, said);
     const kept: Kept = { execution, bytes: 0, users: 0, isPlayed: false, isDoubted, isForOthers };
     this.#kept.set(job.id, kept);
     kept.execution.then(
@@ -351,10 +360,10 @@ export class Executions {
   }
 
   /** Returns a job's execution, or the kept parts of an execution without its items. */
-  #run(record: JobRecord, inputs: RunInputs, isDoubted: boolean, ask?: AskOutput): Promise<RunExecution> {
+  #run(record: JobRecord, inputs: RunInputs, isDoubted: boolean, said?: Said): Promise<RunExecution> {
     return onOneDevice(this.#execute, () => {
       this.#leaveDevice();
-      return this.#runOnce(record, inputs, isDoubted, ask);
+      return this.#runOnce(record, inputs, isDoubted, said);
     });
   }
 
@@ -367,7 +376,7 @@ export class Executions {
     this.stored.forget(new Map());
   }
 
-  async #runOnce(record: JobRecord, inputs: RunInputs, isDoubted: boolean, ask?: AskOutput): Promise<RunExecution> {
+  async #runOnce(record: JobRecord, inputs: RunInputs, isDoubted: boolean, said?: Said): Promise<RunExecution> {
     const { programRoot } = record.job;
     const program = await this.#programs.load(programRoot);
     if (program === undefined) throw new ProgramUnavailableError(`program ${programRoot} is not known any more`);
@@ -375,11 +384,12 @@ export class Executions {
     const options = { stored, form: formOf(record.job) };
     const bytes = await stored.readRoots();
     if (bytes === undefined) {
-      const guess =
-        ask && (this.#execute.block ?? this.#execute.stretch) && (await textGuess(program.model, inputs, ask));
+      const isBlocked = (this.#execute.block ?? this.#execute.stretch) !== undefined;
+      const guess = isBlocked && said ? await textGuess(program.model, inputs, said.output) : undefined;
       const execute = this.#executeFor(record, { isDoubted });
-      const stateOf = ask && stateFromOutputs(program.model.program, ask);
-      return executeRun(program, inputs, execute, { ...options, guess, stateOf }, (...of) =>
+      const secondsLeft = (): number => dueOf(record) - Date.now() / 1_000;
+      const states = said && statesFrom(program.model.program, options.form, said, secondsLeft);
+      return executeRun(program, inputs, execute, { ...options, guess, states }, (...of) =>
         this.onItem?.(record, ...of),
       );
     }

@@ -3,7 +3,7 @@ import { programWork } from "../program/work.ts";
 import type { Program } from "../program/types.ts";
 import { carriedTensors, keptSteps, type Carried, type Guess } from "../program/trace/runItems.ts";
 import { snapshotInterval } from "../dispute/run/storedRun.ts";
-import { Ahead, type AskState } from "./ahead.ts";
+import { Ahead, type States } from "./ahead.ts";
 import { MIN_ITEMS, type ExecutedItem, type Stretch, type ExecuteStretch, type StretchResult } from "./execute.ts";
 
 /** An item, and the state taken from the previous item. */
@@ -38,7 +38,7 @@ export type Told = {
   /** The items' expected tokens, if more than a prompt are known. */
   guess?: Guess | undefined;
   /** Gives states for stretches to begin before earlier stretches have ended. */
-  stateOf?: AskState | undefined;
+  states?: States | undefined;
 };
 
 /** The length for stretches executed in a block: with a known text, these stretches end in some seconds too. */
@@ -80,7 +80,7 @@ export async function executeStretches(
     const [text] = guess?.of(to - 1)?.values() ?? [];
     return execute({ program, inputs: inputs.part(first, to - first, taken), steps, ...(text && { text }) });
   };
-  const ahead = told.stateOf && new Ahead(told.stateOf, executePart);
+  const ahead = told.states && new Ahead(own, told.states, executePart);
   void ahead?.begin(endOf(from), item, endOf);
   try {
     for (let to: number; from < item; from = to) {

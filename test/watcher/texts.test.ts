@@ -64,7 +64,7 @@ describe("a watcher's check of a text", function () {
     const { execute, counts } = countedExecute(executor);
     const held = { of: () => inputs };
     const executions = new Executions(ProgramLibrary.of([program]), execute, KEPT_BYTES, new StoredRuns(), held);
-    const auditor = new Auditor(executions, ARITY_BITS, undefined, outputs);
+    const auditor = new Auditor(executions, ARITY_BITS, undefined, { outputs });
     return { verdict: await auditor.judge(job, claim, 0), counts };
   }
 

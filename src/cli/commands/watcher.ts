@@ -4,7 +4,7 @@ import type { Address } from "viem";
 import { runWatcher } from "../../../watcher/watcher.ts";
 import { openExamClaims } from "../../attestation/exams/openExamClaims.ts";
 import { PayerInputs } from "../../parties/tickets/payerInputs.ts";
-import { httpOutputs, httpTensors } from "../../program/trace/published.ts";
+import { httpOutputs, httpSnapshots, httpTensors } from "../../program/trace/published.ts";
 import { UsageError } from "../errors.ts";
 import { addExamples } from "../globalOptions.ts";
 import type { Output } from "../output.ts";
@@ -56,6 +56,12 @@ function requireLedger(ledger: string | undefined, references: boolean): void {
   if (!existsSync(ledger)) throw new UsageError(`--ledger ${ledger}: no such file; refute tickets ask makes it`);
 }
 
+const publishedAt = (url: string) => ({
+  tensors: httpTensors(url),
+  outputs: httpOutputs(url),
+  snapshots: httpSnapshots(url),
+});
+
 /** `refute watcher`: re-execute claims and, in defence, refute the wrong ones. */
 export function watcherCommand(output: Output): Command {
   const command = new Command("watcher")
@@ -63,7 +69,7 @@ export function watcherCommand(output: Output): Command {
     .action(async (_options: unknown, command: Command) => {
       const values = readSettings(command, settings);
       const traces = values.traces?.replace(/\/+$/, "");
-      const [tensors, outputs] = traces === undefined ? [] : [httpTensors(traces), httpOutputs(traces)];
+      const published = traces === undefined ? {} : publishedAt(traces);
       const { mode, check, calibration, exactShare } = values;
       if ((check === "native") !== (calibration !== undefined))
         throw new UsageError("--check native and --calibration go together: give both, or neither");
@@ -82,8 +88,7 @@ export function watcherCommand(output: Output): Command {
           references,
           ...(heldInputs && { heldInputs }),
           mode,
-          tensors,
-          outputs,
+          ...published,
           native: programs && { programs, exactShare },
           exams,
         });

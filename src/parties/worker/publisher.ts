@@ -18,8 +18,9 @@ const PATIENCE_MS = 20_000;
  * Publishes a worker's traces over HTTP. `/<claim id>/<item>/<step>` returns the tensor of an item's step,
  * little-endian, while the claim can be disputed: a challenger with the tensor goes from a range's steps straight to
  * the proof, and a dispute takes three transactions instead of eleven. `/<claim id>/<item>/outputs/<number>` returns an
- * item's output with the path (`encodeOutput`), while the worker knows the claim. `/jobs/<job id>/items` streams the
- * outputs after each item of a run with carried state, during execution (`ItemStream`).
+ * item's output with the path (`encodeOutput`), while the worker knows the claim. `/<claim id>/<item>/state` returns
+ * what an item takes from the item before, if that is kept, while the claim can be disputed. `/jobs/<job id>/items`
+ * streams the outputs after each item of a run with carried state, during execution (`ItemStream`).
  */
 export class TracePublisher {
   readonly #server = new HttpServer((url, response) => this.#answer(url, response));
@@ -56,7 +57,8 @@ export class TracePublisher {
       const isOver = [...this.#claims.values()].some(({ id }) => id === jobId);
       return this.#items.follow(jobId as Hex, isOver, response);
     }
-    const [, claimId, item, outputs, number] = /^\/(0x[0-9a-f]{64})\/(\d{1,9})\/(outputs\/)?(\d{1,9})$/.exec(url) ?? [];
+    const [, claimId, item, outputs, number] =
+      /^\/(0x[0-9a-f]{64})\/(\d{1,9})\/(outputs\/)?(\d{1,9}|state)$/.exec(url) ?? [];
     const job = this.#served((claimId ?? "") as Hex, outputs !== undefined);
     if (job === undefined) return void response.writeHead(404).end("no such claim, or it is over\n");
     // SAFETY: anybody may ask, and an unkept tensor costs an execution. The worker's own moves, under running clocks,
@@ -65,7 +67,7 @@ export class TracePublisher {
       return void response.writeHead(503, { "retry-after": "10" }).end("too many requests\n");
     this.#requests++;
     try {
-      const read = outputs === undefined ? this.#tensor : this.#output;
+      const read = number === "state" ? this.#state : outputs === undefined ? this.#tensor : this.#output;
       const bytes = await this.#inTurn(() =>
         response.destroyed ? Promise.resolve(undefined) : read(job, Number(item), Number(number)),
       );
@@ -91,6 +93,9 @@ export class TracePublisher {
   readonly #tensor = async (job: JobRecord, item: number, step: number): Promise<Uint8Array | undefined> =>
     this.#executions?.tensor(job, item, step);
 
+  readonly #state = async (job: JobRecord, item: number): Promise<Uint8Array | undefined> =>
+    this.#executions?.state(job, item);
+
   readonly #output = async (job: JobRecord, item: number, output: number): Promise<Uint8Array | undefined> => {
     const opened = await this.#executions?.output(job, item, output);
     return opened && encodeOutput(opened);
@@ -101,7 +106,7 @@ export class TracePublisher {
     if (response.destroyed) return;
     const closed = new Promise((resolve) => response.once("close", resolve));
     const patience = setTimeout(() => response.destroy(), this.#patienceMs);
-    if (bytes === undefined) response.writeHead(404).end("no such item, step or output\n");
+    if (bytes === undefined) response.writeHead(404).end("no such item, step, output or state\n");
     else {
       response.writeHead(200, { "content-type": "application/octet-stream", "content-length": bytes.length });
       response.end(bytes);

@@ -21,6 +21,16 @@ type OutputName = { claimId: Hash; item: number; output: number };
  */
 export type OutputSource = (output: OutputName, bytes: number) => Promise<Uint8Array | undefined>;
 
+/**
+ * A source of a run's snapshots: what an item takes from the item before. Nothing that it returns is trusted, and no
+ * root binds it.
+ * @returns at most `bytes`, or undefined if there is none
+ */
+export type SnapshotSource = (
+  snapshot: { claimId: Hash; item: number },
+  bytes: number,
+) => Promise<Uint8Array | undefined>;
+
 /** A tensor that a worker has committed to. */
 export type PublishedTensor = { bytes: Uint8Array; tree: MerkleList };
 
@@ -104,6 +114,12 @@ export const httpOutputs =
   (url: string): OutputSource =>
   ({ claimId, item, output }, bytes) =>
     readUpTo(`${url}/${claimId}/${item}/outputs/${output}`, bytes, TIMEOUT_MS);
+
+/** Reads snapshots over HTTP: `<url>/<claim id>/<item>/state`. @param url Without a slash at the end. */
+export const httpSnapshots =
+  (url: string): SnapshotSource =>
+  ({ claimId, item }, bytes) =>
+    readUpTo(`${url}/${claimId}/${item}/state`, bytes, TIMEOUT_MS);
 
 async function readUpTo(address: string, bytes: number, timeoutMs: number): Promise<Uint8Array | undefined> {
   const response = await fetch(address, { signal: AbortSignal.timeout(timeoutMs) });
