@@ -12,8 +12,9 @@ import { noStats, type CertificateStats } from "./certificateStats.ts";
 import { writeTensor } from "./writeTensor.ts";
 import type { MatMulEngine } from "./engine/matMulEngine.ts";
 import type { ExecutionOptions } from "./reference.ts";
+import { apartProgram } from "./blocks/apart.ts";
 import { withBlocks } from "./blocks/blockProgram.ts";
-import { runBlock, type BlockInputs, type BlockOptions, type BlockResult } from "./blocks/runBlock.ts";
+import { runApart, runBlock, type BlockInputs, type BlockOptions, type BlockResult } from "./blocks/runBlock.ts";
 import { checkInputs } from "./sources.ts";
 import type { Stage } from "./stages.ts";
 import { SuccessiveTrees } from "./successiveTrees.ts";
@@ -60,6 +61,12 @@ export type Executor = {
    * @throws as `run`
    */
   runBlock(items: BlockInputs, options?: BlockOptions): Promise<BlockResult>;
+  /**
+   * Executes items of different runs together, as many as fit: see `apart` of `blocks`.
+   * @returns for each executed item the tensors that a run needs, by step
+   * @throws as `run`
+   */
+  runApart(items: BlockInputs): Promise<readonly (readonly Uint8Array[])[]>;
   close(): Promise<void>;
 };
 
@@ -95,9 +102,9 @@ export type ExecutorOptions = {
   chunkElements?: number;
   /**
    * The lengths of blocks of items that `runBlock` executes, from small to large, and the checkpoints whose tensors it
-   * is given for each item: what the caller guesses.
+   * is given for each item: what the caller guesses. `apart`: the lengths of blocks that `runApart` executes.
    */
-  blocks?: { lengths: readonly number[]; guessed: readonly number[] };
+  blocks?: { lengths: readonly number[]; guessed: readonly number[]; apart?: readonly number[] };
   /** The maximum bytes per memory, by default 4 GiB: for tests of programs that need several memories. */
   memoryBytes?: number;
 };
@@ -152,9 +159,10 @@ const addressedBytes = ({ bytes, farBytes }: Pick<ProgramPlan, "bytes" | "farByt
 export async function createExecutor(model: CompiledModel, options: ExecutorOptions = {}): Promise<Executor> {
   const { steps } = model.program;
   const wanted = threadsWanted(options);
-  const { lengths = [], guessed = [] } = options.blocks ?? {};
-  const { program, parts } =
-    lengths.length === 0 ? { program: model.program, parts: [] } : withBlocks(model.program, lengths, guessed);
+  const { guessed = [] } = options.blocks ?? {};
+  const { program, parts, apart } = options.blocks
+    ? withBlocks(model.program, options.blocks)
+    : { program: model.program, parts: [], apart: [] };
   const plan = planWithin({ ...model, program }, planOptionsOf(options));
   const engine = options.engine ?? (await onnxEngine());
   await testEngine(engine);
@@ -199,6 +207,7 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
       return inTurn(() => execute(inputs, options));
     },
     runBlock: (items, options = {}) => inTurn(() => executeBlock(items, options)),
+    runApart: (items) => inTurn(() => executeApart(items)),
     async close() {
       await last;
       giveBack();
@@ -229,13 +238,22 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
     }
   }
 
-  async function executeBlock(items: BlockInputs, { trees, isUnsure }: BlockOptions): Promise<BlockResult> {
+  function executeBlock(items: BlockInputs, { trees, isUnsure }: BlockOptions): Promise<BlockResult> {
+    const means = { model, parts, guessed, plan, machine, shared, operations };
+    return together(() => runBlock(means, items, trees?.over(layout, newJob), isUnsure));
+  }
+
+  function executeApart(items: BlockInputs): Promise<readonly (readonly Uint8Array[])[]> {
+    const own = { ...model, program: apartProgram(model.program) };
+    return together(() => runApart({ model: own, parts: apart, guessed: [], plan, machine, shared, operations }, items));
+  }
+
+  async function together<T>(action: () => Promise<T>): Promise<T> {
     if (wanted > 0 && canShare && shared.splits && !shared.isStarted) shared.start();
     await shared.enter(false);
     const began = performance.now();
     machine.altering.isOn = false;
-    const means = { model, parts, guessed, plan, machine, shared, operations };
-    const result = await runBlock(means, items, trees?.over(layout, newJob), isUnsure);
+    const result = await action();
     spent += performance.now() - began;
     return result;
   }

@@ -5,7 +5,7 @@ import { readWord } from "../numerics/dtype.ts";
 import { SuccessiveTrees } from "../executor/successiveTrees.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import type { MerkleList } from "../program/merkle/list.ts";
-import type { Execute, ExecuteBlock } from "./execute.ts";
+import type { Execute, ExecuteApart, ExecuteBlock } from "./execute.ts";
 
 /** The default share for repetitions by the CPU: a twentieth. */
 export const CPU_SHARE = 0.05;
@@ -59,8 +59,15 @@ export class DeviceExecutions {
     return isHere ? { items: [], carried: new Map(), isWrong: false } : cpu.block(block, order);
   };
 
+  readonly #apart: ExecuteApart = async (model, items, order) => {
+    const { cpu } = this.#options;
+    const isHere = cpu.apart === undefined || (await this.#executorOf(model)) !== undefined;
+    return isHere ? [] : cpu.apart(model, items, order);
+  };
+
   readonly execute: Execute = Object.assign((...asked: Parameters<Execute>) => this.#execute(...asked), {
     block: this.#block,
+    apart: this.#apart,
     device: () => this.device,
   });
 

@@ -23,6 +23,8 @@ export type Execute = {
   readonly stretch?: ExecuteStretch | undefined;
   /** Executes items of a run together, if this machine does. */
   readonly block?: ExecuteBlock | undefined;
+  /** Executes items of different runs of a program together, if this machine does. */
+  readonly apart?: ExecuteApart | undefined;
   /** When a text's next tokens are guessed from the text; never by default. */
   readonly lookup?: Lookup | undefined;
   /** A guess for the items in the only run to execute. */
@@ -45,6 +47,18 @@ type Block = {
 
 /** @returns the items that count; none if blocks are not worth it for the program, or if the first guess was wrong */
 export type ExecuteBlock = (block: Block, order?: ExecutionOrder) => Promise<BlockResult>;
+
+/**
+ * Executes items of different runs together.
+ * @param items The inputs of each item.
+ * @returns for each executed item the tensors that a run needs, by step: of the first items, as many as fit together;
+ *   none if that is not worth it for the program
+ */
+export type ExecuteApart = (
+  model: CompiledModel,
+  items: BlockInputs,
+  order?: ExecutionOrder,
+) => Promise<readonly (readonly Uint8Array[])[]>;
 
 /** The data that decide an execution's place in the queue, and its parallel executions. */
 export type ExecutionOrder = {
@@ -91,12 +105,14 @@ type Around = <T>(action: (order?: ExecutionOrder) => Promise<T>, order?: Execut
 
 /** The same way to execute, with something around each execution. */
 export function around(execute: Execute, act: Around): Execute {
-  const { stretch, block, lookup, guess, device } = execute;
+  const { stretch, block, apart, lookup, guess, device } = execute;
   const one: Execute = (model, inputs, keep, trees, order) =>
     act((own) => execute(model, inputs, keep, trees, own), order);
   const many: ExecuteStretch | undefined = stretch && ((asked, order) => act((own) => stretch(asked, own), order));
   const together: ExecuteBlock | undefined = block && ((asked, order) => act((own) => block(asked, own), order));
-  return Object.assign(one, { stretch: many, block: together, lookup, guess, device });
+  const several: ExecuteApart | undefined =
+    apart && ((model, items, order) => act((own) => apart(model, items, own), order));
+  return Object.assign(one, { stretch: many, block: together, apart: several, lookup, guess, device });
 }
 
 /** Whether executions happen on a device other than the CPU. */

@@ -10,9 +10,9 @@ import { ItemThreads } from "../executor/items/itemThreads.ts";
 import { getOrAdd } from "../base/getOrAdd.ts";
 import { EngineFaultError, ExecutionThreadError } from "../executor/errors.ts";
 import type { CompiledModel } from "../program/compiled.ts";
-import { blocksOf } from "../executor/blocks/blocksOf.ts";
+import { apartLengths, blocksOf } from "../executor/blocks/blocksOf.ts";
 import { createWithBlocks } from "../executor/blocks/createWithBlocks.ts";
-import type { Execute, ExecuteBlock } from "./execute.ts";
+import type { Execute, ExecuteApart, ExecuteBlock } from "./execute.ts";
 
 /**
  * Maximum total memory, in bytes, for threads executing items in parallel. Programs that need more are large: threads
@@ -31,8 +31,10 @@ export class FastExecutors {
   #starting: Promise<void> | undefined;
   /** Programs whose threads failed. */
   readonly #unfit = new Set<string>();
-  /** Programs whose items were asked for in blocks. */
-  readonly #blocks = new Set<string>();
+  /** The blocks that were asked for, by program. */
+  readonly #blocks = new Map<string, ExecutorOptions["blocks"]>();
+  /** Programs of which items of different runs were asked for together. */
+  readonly #apart = new Set<string>();
   /** By program: total milliseconds spent on items that can be executed in parallel. */
   readonly #spent = new Map<string, number>();
 
@@ -53,19 +55,9 @@ export class FastExecutors {
     options: RunOptions = {},
     isOneOfMany = false,
   ): Promise<Uint8Array[]> {
-    try {
-      if (this.#fault === undefined) {
-        const tensors = isOneOfMany
-          ? await this.#runOneOfMany(model, inputs, options)
-          : await this.#run(model, inputs, options);
-        // Another execution may have found a fault meanwhile.
-        if (this.#fault === undefined) return tensors;
-      }
-    } catch (error) {
-      if (!(error instanceof EngineFaultError)) throw error;
-      this.#fault ??= error;
-    }
-    throw this.#fault;
+    return this.#untilFault(() =>
+      isOneOfMany ? this.#runOneOfMany(model, inputs, options) : this.#run(model, inputs, options),
+    );
   }
 
   async #run(model: CompiledModel, inputs: readonly Uint8Array[], options: RunOptions): Promise<Uint8Array[]> {
@@ -73,10 +65,18 @@ export class FastExecutors {
   }
 
   /** Executes a block of items. @throws as `run` */
-  readonly #block: ExecuteBlock = async ({ model, items, guessed, ...options }) => {
+  readonly #block: ExecuteBlock = ({ model, items, guessed, ...options }) =>
+    this.#untilFault(async () => (await this.#executorOf(model, guessed)).runBlock(items, options));
+
+  /** Executes items of different runs together. @throws as `run` */
+  readonly #together: ExecuteApart = (model, items) =>
+    this.#untilFault(async () => (await this.#executorOf(model, "apart")).runApart(items));
+
+  async #untilFault<T>(action: () => Promise<T>): Promise<T> {
     try {
       if (this.#fault === undefined) {
-        const result = await (await this.#executorOf(model, guessed)).runBlock(items, options);
+        const result = await action();
+        // Another execution may have found a fault meanwhile.
         if (this.#fault === undefined) return result;
       }
     } catch (error) {
@@ -84,20 +84,34 @@ export class FastExecutors {
       this.#fault ??= error;
     }
     throw this.#fault;
-  };
+  }
 
-  /** @param guessed If given, the executor also executes blocks, if blocks are worth it: see {@link blocksOf}. */
-  #executorOf(model: CompiledModel, guessed?: readonly number[]): Promise<Executor> {
+  /**
+   * @param asked The guessed checkpoints of a block, or "apart": the executor also executes such blocks, if they are
+   *   worth it (see {@link blocksOf}).
+   */
+  #executorOf(model: CompiledModel, asked?: readonly number[] | "apart"): Promise<Executor> {
     const { programRoot } = model;
-    const blocks =
-      guessed === undefined || this.#blocks.has(programRoot) ? undefined : blocksOf(model.program, guessed);
-    if (guessed !== undefined) this.#blocks.add(programRoot);
-    const before = this.#prepared.get(programRoot);
-    if (blocks !== undefined) this.#prepared.set(programRoot, this.#createWithBlocks(model, blocks, before));
+    if (asked !== undefined && this.#isNew(model, asked)) {
+      const { lengths = [], guessed = [] } = this.#blocks.get(programRoot) ?? {};
+      const apart = this.#apart.has(programRoot) ? apartLengths(model.program) : [];
+      if (asked === "apart" ? apart.length > 0 : lengths.length > 0) {
+        const blocks = { lengths, guessed, ...(apart.length > 0 && { apart }) };
+        this.#prepared.set(programRoot, this.#createWithBlocks(model, blocks, this.#prepared.get(programRoot)));
+      }
+    }
     const executor = getOrAdd(this.#prepared, programRoot, () => createExecutor(model, this.#options));
     // After a failed preparation, an executor is prepared anew the next time: memory may be free again.
     executor.catch(() => this.#prepared.get(programRoot) === executor && this.#prepared.delete(programRoot));
     return executor;
+  }
+
+  /** Takes note of what is asked for. @returns false if the same was asked for before */
+  #isNew({ program, programRoot }: CompiledModel, asked: readonly number[] | "apart"): boolean {
+    if (asked === "apart") return !this.#apart.has(programRoot) && this.#apart.add(programRoot) === this.#apart;
+    if (this.#blocks.has(programRoot)) return false;
+    this.#blocks.set(programRoot, blocksOf(program, asked));
+    return true;
   }
 
   /** Replaces an executor by an executor for items and blocks, if there is memory for blocks. */
@@ -158,7 +172,7 @@ export class FastExecutors {
   readonly execute: Execute = Object.assign(
     ((model, inputs, keep, trees, order) =>
       this.run(model, inputs, { ...(keep && { keep }), ...(trees && { trees }) }, order?.isOneOfMany)) as Execute,
-    { block: this.#block },
+    { block: this.#block, apart: this.#together },
   );
 
   async close(): Promise<void> {

@@ -11,8 +11,10 @@ import {
   type TensorRef,
   type View,
 } from "../../program/types.ts";
+import type { ExecutorOptions } from "../createExecutor.ts";
 import { ExecutionMemoryError } from "../errors.ts";
 import type { Place, PlannedProgram } from "../plan/planResources.ts";
+import { apartProgram } from "./apart.ts";
 import { blockOrder, type BlockOrder, type Rows } from "./inPlace.ts";
 
 /** What a step of a block computes: a step of the program for some consecutive items, one tensor behind the other. */
@@ -45,13 +47,13 @@ type StepOrInput = { kind: "step" | "input"; index: number };
  * a circle are repeated for each item.
  * @param sizes The most items of a block, for each kind of block.
  * @param guessed The checkpoints whose carried tensors are given for each item.
+ * @param apartSizes The most items of a block, for each kind of block with items of different runs.
  * @throws ExecutionMemoryError if a tensor of a block has more elements than loops can count
  */
 export function withBlocks(
   program: Program,
-  sizes: readonly number[],
-  guessed: readonly number[],
-): { program: PlannedProgram; parts: BlockPart[] } {
+  { lengths: sizes, guessed, apart: apartSizes = [] }: NonNullable<ExecutorOptions["blocks"]>,
+): { program: PlannedProgram; parts: BlockPart[]; apart: BlockPart[] } {
   const all = {
     steps: [...program.steps],
     inputs: [...program.inputs],
@@ -60,7 +62,10 @@ export function withBlocks(
   };
   const order = blockOrder(program, new Set(guessed));
   const parts = sizes.map((items) => new BlockWriter(program, items, new Set(guessed), all).write(order));
-  return { program: { ...program, ...all }, parts };
+  const own = apartProgram(program);
+  const none = new Set<number>();
+  const apart = apartSizes.map((items) => new BlockWriter(own, items, none, all).write(blockOrder(own, none)));
+  return { program: { ...program, ...all }, parts, apart };
 }
 
 type Written = { steps: Step[]; inputs: ProgramInput[]; places: Map<number, Place>; arrivals: number[] };

@@ -4,6 +4,7 @@ import type { ExecutorOptions } from "../createExecutor.ts";
 import { neededDigits } from "../loops/slots.ts";
 import { isConstantFactor, termExpression } from "../plan/productLayout.ts";
 import { stepNanoseconds } from "../plan/stepNanoseconds.ts";
+import { apartProgram, inputBytes } from "./apart.ts";
 import { blockOrder } from "./inPlace.ts";
 
 /**
@@ -11,6 +12,8 @@ import { blockOrder } from "./inPlace.ts";
  * long as the products of some ten items. Blocks of up to eight items widen nothing.
  */
 const LENGTHS = [4, 8, 16, 32];
+/** The same for items of different runs. A vector kernel takes up to eight. */
+const APART_LENGTHS = [2, 4, 8];
 /** The most bytes that the tensors of all blocks in execution take at a time, by estimate. */
 const BLOCK_BYTES = 2 ** 30;
 /** The largest share of the time in steps that items must take one after the other. */
@@ -53,15 +56,31 @@ export function blocksOf(program: Program, guessed: readonly number[], executors
   const inCircles = slow.reduce((sum, each) => sum + time(each.steps), 0);
   const all = time([...steps.keys()]);
   if (inCircles > MAX_CIRCLES * all) return undefined;
-  const isCarried = program.inputs.some(({ source }) => source?.kind === "carried");
-  if (!isCarried && time([...steps.keys()].filter((s) => readsWeights(steps[s]!))) < MIN_WEIGHTS * all)
-    return undefined;
+  if (!mayGain(program)) return undefined;
   const bytes = mostBytes(
     program,
     components.flatMap((each) => each.steps),
   );
   const lengths = LENGTHS.filter((length) => length * bytes <= BLOCK_BYTES / executors);
   return lengths.length === 0 ? undefined : { lengths, guessed };
+}
+
+/**
+ * Chooses the lengths of blocks with items of different runs.
+ * @returns an empty list if blocks are not faster, or if there is no memory for them
+ */
+export function apartLengths(program: Program): readonly number[] {
+  if (!mayGain(program)) return [];
+  const apart = apartProgram(program);
+  const bytes = inputBytes(apart) + mostBytes(apart, [...apart.steps.keys()]);
+  return APART_LENGTHS.filter((length) => length * bytes <= BLOCK_BYTES);
+}
+
+/** Whether a program carries tensors, or mostly reads weights. */
+function mayGain({ inputs, steps }: Program): boolean {
+  if (inputs.some(({ source }) => source?.kind === "carried")) return true;
+  const time = (of: readonly Step[]): number => of.reduce((sum, step) => sum + stepNanoseconds(step), 0);
+  return time(steps.filter(readsWeights)) >= MIN_WEIGHTS * time(steps);
 }
 
 /** The most bytes of an item's tensors that are needed at a time, if steps are executed in an order. */

@@ -3,7 +3,8 @@ import { createExecutor, type Executor, type ExecutorOptions } from "../createEx
 import { ExecutionMemoryError } from "../errors.ts";
 
 /**
- * Creates an executor for items and blocks; for items alone without enough memory for blocks.
+ * Creates an executor for items and blocks. Without enough memory for all blocks, blocks of items of different runs are
+ * left out first.
  * @throws as `createExecutor`
  */
 export async function createWithBlocks(
@@ -14,7 +15,8 @@ export async function createWithBlocks(
   try {
     return await createExecutor(model, { ...options, ...(blocks && { blocks }) });
   } catch (error) {
-    if (!(error instanceof ExecutionMemoryError)) throw error;
-    return createExecutor(model, options);
+    if (!(error instanceof ExecutionMemoryError) || blocks === undefined) throw error;
+    const { apart, ...others } = blocks;
+    return createWithBlocks(model, options, apart && others.lengths.length > 0 ? others : undefined);
   }
 }

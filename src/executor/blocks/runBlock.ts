@@ -44,7 +44,7 @@ export type BlockOptions = {
   isUnsure?: boolean | undefined;
 };
 
-/** An executor's means. */
+/** An executor's means. With parts for items of different runs, `model` has the program of such items. */
 type Means = {
   model: CompiledModel;
   /** From small to large. */
@@ -92,6 +92,14 @@ export async function runBlock(
   if (counted < FILLED * shorter.items) return { items: [], carried: new Map(), isWrong: true };
   const again = await runPart(means, shorter, items.slice(0, counted), hashes, false);
   return { items: again.items, carried: again.carried, isWrong: true };
+}
+
+/**
+ * Executes items of different runs: as many of the given ones as fit.
+ * @returns the tensors of the steps that a run needs, by step, for each executed item; none without blocks for them
+ */
+export async function runApart(means: Means, items: BlockInputs): Promise<readonly (readonly Uint8Array[])[]> {
+  return (await runBlock(means, items, undefined)).items.map(({ tensors }) => tensors);
 }
 
 /**
