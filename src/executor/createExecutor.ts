@@ -245,7 +245,9 @@ export async function createExecutor(model: CompiledModel, options: ExecutorOpti
 
   function executeApart(items: BlockInputs): Promise<readonly (readonly Uint8Array[])[]> {
     const own = { ...model, program: apartProgram(model.program) };
-    return together(() => runApart({ model: own, parts: apart, guessed: [], plan, machine, shared, operations }, items));
+    return together(() =>
+      runApart({ model: own, parts: apart, guessed: [], plan, machine, shared, operations }, items),
+    );
   }
 
   async function together<T>(action: () => Promise<T>): Promise<T> {

@@ -9,7 +9,7 @@ import { createGpuExecutor } from "./executor.ts";
 import { selfTestGpu } from "./selfTest.ts";
 
 /** Executes jobs and items one by one: blocks of items are for the CPU. */
-export type OneAtATime = Omit<Executor, "runBlock">;
+export type OneAtATime = Omit<Executor, "runBlock" | "runApart">;
 
 /** A GPU after its tests. */
 export type Device = {

@@ -34,7 +34,7 @@ import {
 import { Session } from "./session.ts";
 import { wrongElement } from "./spotCheck.ts";
 
-type GpuExecutor = Omit<Executor, "runBlock"> & {
+type GpuExecutor = Omit<Executor, "runBlock" | "runApart"> & {
   /** The steps that the CPU computes, and why. */
   readonly cpuSteps: readonly { step: number; reason: string }[];
   /** The steps whose products are computed by residues. */

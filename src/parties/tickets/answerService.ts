@@ -8,6 +8,7 @@ import { MAX_ITEMS, runWork } from "../../program/run.ts";
 import { programWork } from "../../program/work.ts";
 import { JobProgramError } from "../requester/errors.ts";
 import type { RunInputs } from "../../program/trace/runInputs.ts";
+import { Batches } from "../../runs/batches.ts";
 import { answerRun } from "./answerRun.ts";
 import { ChainReads } from "./chainReads.ts";
 import { requireClaimable } from "./claimable.ts";
@@ -49,7 +50,7 @@ export class AnswerService {
   /** The process's claim number: numbers grow from each start to the next, even after a restored backup. */
   #number: bigint;
   #waiting = 0;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #batches: Batches;
   /** Answers under way by payer, reserved ones included. */
   readonly #asking = new Map<string, number>();
   /** Requests under way, by payer and nonce. */
@@ -62,6 +63,7 @@ export class AnswerService {
 
   constructor(options: ServiceOptions) {
     this.#options = options;
+    this.#batches = new Batches(options.execute);
     this.#clock = options.clock ?? (() => Date.now() / 1_000);
     this.#number = BigInt(Date.now()) << 20n;
   }
@@ -85,7 +87,7 @@ export class AnswerService {
   /** From now on every request is refused. @returns once the answers under way are given */
   async stop(): Promise<void> {
     this.#stops = true;
-    await this.#last;
+    await Promise.allSettled([...this.#running.values()].map(({ answer }) => answer));
   }
 
   /**
@@ -169,7 +171,7 @@ export class AnswerService {
       );
       if (!isNew) throw usedNonce();
       try {
-        return await this.#inTurn(() => this.#sign(question, nonce, { program, inputs, slowest, onToken }));
+        return await this.#sign(question, nonce, { program, inputs, slowest, onToken });
       } catch (error) {
         ledger.release(nonce);
         throw error;
@@ -306,15 +308,16 @@ export class AnswerService {
     nonce: Hex,
     of: { program: KnownProgram; inputs: RunInputs; slowest: number; onToken: OnToken | undefined },
   ): Promise<AnswerBody> {
-    const { at, ledger, execute, programs } = this.#options;
-    const start = performance.now();
+    const { at, ledger, programs } = this.#options;
     const { program, inputs, slowest, onToken } = of;
     const onItem = onToken && tokenReader(program, onToken);
     const isText = programs.specOf(program.model.programRoot)?.decoder !== undefined;
     const kept = isText ? { texts: this.#texts, owner: question.payer.toLowerCase() } : undefined;
-    const { outputs, root, nodes, isWhole } = await answerRun(program, inputs, execute, onItem, kept);
+    const { result, milliseconds } = await this.#batches.run(program.model, (execute) =>
+      answerRun(program, inputs, execute, onItem, kept),
+    );
+    const { outputs, root, nodes, isWhole } = result;
     const { items: count } = inputs.length;
-    const milliseconds = performance.now() - start;
     // SAFETY: a defence executes all items, also those that a kept text spared.
     const seconds = isWhole
       ? Math.min(slowest, this.#measure(program, count, milliseconds))
@@ -380,13 +383,6 @@ export class AnswerService {
       if (!(cause instanceof DatabaseAccessError)) throw cause;
       throw new RefusedError(503, "the worker cannot keep what it signs: ask again later", { cause });
     }
-  }
-
-  /** Executions follow each other. */
-  #inTurn<T>(action: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(action);
-    this.#last = done.catch(() => undefined);
-    return done;
   }
 }
 

@@ -29,7 +29,7 @@ function runsOf(model: CompiledModel, firstItem: number, given: readonly (readon
 }
 
 function decoder(bytes: Uint8Array): Runs {
-  const { model: wrapped, run } = wrapDecoder(readModel(bytes), { slots: ITEMS, greedy: false });
+  const { model: wrapped, run } = wrapDecoder(readModel(bytes), { slots: ITEMS });
   const model = compile(wrapped, { shapes: {}, run });
   const prompts = [[7, 20, 2, 9], [3], [1, 1]];
   return runsOf(
