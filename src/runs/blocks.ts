@@ -10,7 +10,9 @@ import { lookUp, Purse } from "./lookup.ts";
 import type { Start } from "./stretches.ts";
 
 /** No executor takes longer blocks. */
-const MAX_ITEMS = 32;
+const MAX_ITEMS = 64;
+/** Looked-up blocks grow by this factor while guesses are right, up to so many items. */
+const [GROWTH, MAX_LOOKED_UP] = [4, 32];
 /** After wrong guesses in a row, guessing rests for 1, 2, 4, .. up to so many items. */
 const LONGEST_REST = 32;
 
@@ -135,9 +137,9 @@ export class Blocks {
     return this.#took(result);
   }
 
-  /** Blocks double while guesses are right, and shrink to the right items. If most items were wrong, guessing rests. */
+  /** Blocks grow while guesses are right, and shrink to the right items. If most items were wrong, guessing rests. */
   #learn({ isWrong, items }: BlockResult, asked: number): void {
-    this.#length = isWrong ? Math.max(MIN_ITEMS, items.length) : Math.min(MAX_ITEMS, 2 * this.#length);
+    this.#length = isWrong ? Math.max(MIN_ITEMS, items.length) : Math.min(MAX_LOOKED_UP, GROWTH * this.#length);
     if (2 * items.length >= asked) {
       this.#nextRest = 1;
       return;

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { KILLED_JOBS } from "../../testkit/processes/killedJobs.ts";
+import { killedInBlocks, longPrompt } from "../../testkit/processes/killedInBlocks.ts";
 import { killedSealer, killedWatcher, killedWorker } from "../../testkit/processes/killing.ts";
 import { PanelPlayers, WINDOW } from "../../testkit/players/panelPlayers.ts";
 import { first, reference } from "../../testkit/players/players.ts";
@@ -18,6 +19,28 @@ describe("processes of the command line that are killed", function () {
     ]);
     expect(worker.kills).to.deep.equal(["claim", "expand", "reveal"]);
     expect(watcher.kills).to.deep.equal(["open", "pick"]);
+  });
+
+  itAtLength("workerAndWatcherOfALongPrompt_killedInTheMiddleOfBlocks_goOnWithTheSameRoot", async function () {
+    // Six processes start.
+    this.timeout(1_800_000);
+    const text = await longPrompt();
+    const { jobId } = await players().post(text.program, text.inputs.bytes, { items: text.inputs.length.items });
+    const party = { players: players(), text, jobId, kills: 2 };
+    const key = await players().workerKey();
+    const worker = ["worker", "--self-audit", "1", "--margin-seconds", "10"];
+    const worked = await killedInBlocks({ ...party, key, command: worker }, (_, claimed) =>
+      claimed.includes(text.root),
+    );
+    const command = ["watcher", "--mode", "watch"];
+    const watched = await killedInBlocks({ ...party, key: await players().watcherKey(), command }, (output) =>
+      output.includes("claim agrees with this machine's execution"),
+    );
+    // States are kept where blocks begin: between the first one and the last there is no single item.
+    for (const states of [...worked, ...watched]) {
+      expect(states.length).to.be.within(1, 3);
+      for (const item of states) expect([64, 128, 192]).to.include(item);
+    }
   });
 
   itAtLength("workerOfASealedJob_isAwayWhenSealsOpen_findsItsOpeningOnDisk_andIsPaid", async function () {

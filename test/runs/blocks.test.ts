@@ -108,7 +108,7 @@ describe("runs in blocks", function () {
     const { program } = runProgram().model;
     expect(blocksOf(program, [])).to.equal(undefined);
     // Where the carried tensor is guessed, no circle is left.
-    expect(blocksOf(program, [1])).to.deep.equal({ lengths: [4, 8, 16, 32], guessed: [1] });
+    expect(blocksOf(program, [1])).to.deep.equal({ lengths: [4, 8, 16, 32, 48, 64], guessed: [1] });
   });
 
   describe("guesses", () => {

@@ -6,6 +6,7 @@ import { encryptKeystoreJson } from "ethers";
 import type { Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
 import type { RunWiring } from "../../src/compiler/runWiring.ts";
+import type { DecoderOptions } from "../../src/compiler/wraps/wrapDecoder.ts";
 import { killAtExit } from "../../src/deploy/devnet/killAtExit.ts";
 import { builtCommandLine } from "./commandLine.ts";
 
@@ -17,6 +18,7 @@ export type ServedModel = {
   shapes?: Record<string, readonly number[]>;
   bind?: object;
   run?: RunWiring;
+  decoder?: DecoderOptions;
 };
 
 /**
@@ -46,14 +48,14 @@ export class RefuteProcess {
     env: Readonly<Record<string, string>> = {},
   ) {
     this.#key = key;
-    const entries = models.map(({ bytes, shapes = {}, bind = {}, run }, k) => {
+    const entries = models.map(({ bytes, shapes = {}, bind = {}, run, decoder }, k) => {
       const path = join(this.#folder, `model${k}.onnx`);
       writeFileSync(path, bytes);
-      return { path, shapes, bind, run };
+      return { path, shapes, bind, run, decoder };
     });
     const list = join(this.#folder, "models.json");
     writeFileSync(list, JSON.stringify(entries));
-    const files = { "--models": list, "--keystore": join(this.#folder, "keystore.json"), "--cache": this.#cache };
+    const files = { "--models": list, "--keystore": join(this.#folder, "keystore.json"), "--cache": this.cache };
     this.#command = [...command, ...Object.entries(files).flat()];
     this.#env = { ...process.env, ...env, REFUTE_KEYSTORE_PASSWORD: PASSWORD };
   }
@@ -125,7 +127,8 @@ export class RefuteProcess {
     if (secrets.some((secret) => this.#command.join().includes(secret))) throw new Error("a secret is an argument");
   }
 
-  get #cache(): string {
+  /** The folder that remains from life to life. */
+  get cache(): string {
     return join(this.#folder, "cache");
   }
 

@@ -8,10 +8,10 @@ import { apartProgram, inputBytes } from "./apart.ts";
 import { blockOrder } from "./inPlace.ts";
 
 /**
- * The items of a block, from short to long. Longer blocks gain little: weights are widened once a block, which takes as
- * long as the products of some ten items. Blocks of up to eight items widen nothing.
+ * The items of a block, from short to long. Weights are widened once a block, which takes as long as the products of
+ * some twenty items. Blocks of up to eight items widen nothing.
  */
-const LENGTHS = [4, 8, 16, 32];
+const LENGTHS = [4, 8, 16, 32, 48, 64];
 /** The same for items of different runs. A vector kernel takes up to eight. */
 const APART_LENGTHS = [2, 4, 8];
 /** The most bytes that the tensors of all blocks in execution take at a time, by estimate. */

@@ -56,7 +56,7 @@ type Means = {
   operations: readonly Operation[];
 };
 
-/** With fewer items than this part of a block, a smaller block is filled instead, or the items go one by one. */
+/** With fewer items than this part of a block, a smaller block is taken instead, or the items go one by one. */
 const FILLED = 0.6;
 
 /** The most bytes kept from a block with unsure guesses: carried tensors, for each item; and from other blocks. */
@@ -77,7 +77,7 @@ export async function runBlock(
   for (const inputs of items) checkInputs(means.model, inputs);
   const { parts } = means;
   if (parts.length === 0) return { items: [], carried: new Map(), isWrong: false };
-  const fitting = parts.findLast((part) => items.length >= FILLED * part.items) ?? parts[0]!;
+  const fitting = fittingPart(parts, items.length);
   const length = Math.min(items.length, fitting.items);
   const changed = new Set([...fitting.made.values()].map(({ changes }) => changes));
   const bytes = means.model.program.inputs.reduce(
@@ -92,6 +92,13 @@ export async function runBlock(
   if (counted < FILLED * shorter.items) return { items: [], carried: new Map(), isWrong: true };
   const again = await runPart(means, shorter, items.slice(0, counted), hashes, false);
   return { items: again.items, carried: again.carried, isWrong: true };
+}
+
+/** Returns the shortest part that takes all items, if the items nearly fill the part; otherwise a part that they fill. */
+function fittingPart(parts: readonly BlockPart[], count: number): BlockPart {
+  const whole = parts.find((part) => part.items >= count);
+  if (whole !== undefined && count >= FILLED * whole.items) return whole;
+  return parts.findLast((part) => part.items <= count) ?? parts[0]!;
 }
 
 /**

@@ -176,7 +176,7 @@ describe("blocks of every kind of carried program", function () {
     const model = compile(wrapped, { shapes: {}, run });
     const guessed = [model.program.outputs[0]!];
     // Attention and caches take most of the time: they take no longer in a block.
-    expect(blocksOf(model.program, guessed)?.lengths).to.deep.equal([4, 8, 16, 32]);
+    expect(blocksOf(model.program, guessed)?.lengths).to.deep.equal([4, 8, 16, 32, 48, 64]);
     const bytesWith = async (length: number): Promise<number> => {
       const blocks = { lengths: [length], guessed };
       const executor = await createExecutor(model, { threads: 1, blocks });
@@ -190,11 +190,11 @@ describe("blocks of every kind of carried program", function () {
   it("manyExecutorsAtOnce_haveShorterBlocks_orNone", async () => {
     const { program } = (await decoder(gpt2Decoder("input").bytes)).model;
     const guessed = [program.outputs[0]!];
-    expect(blocksOf(program, guessed)?.lengths).to.deep.equal([4, 8, 16, 32]);
-    const lengths = Array.from({ length: 40 }, (_, k) => blocksOf(program, guessed, 2 ** k)?.lengths);
+    expect(blocksOf(program, guessed)?.lengths).to.deep.equal([4, 8, 16, 32, 48, 64]);
+    const lengths = Array.from({ length: 80 }, (_, k) => blocksOf(program, guessed, 1.4 ** k)?.lengths);
     // Each length, from long to short, and then none.
     const longest = lengths.map((each) => each?.at(-1) ?? 0);
     expect([...longest].sort((a, b) => b - a)).to.deep.equal(longest);
-    expect(new Set(longest)).to.deep.equal(new Set([32, 16, 8, 4, 0]));
+    expect(new Set(longest)).to.deep.equal(new Set([64, 48, 32, 16, 8, 4, 0]));
   });
 });

@@ -12,6 +12,7 @@ import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import type { Guess } from "../../../src/program/trace/runItems.ts";
 import { answerGuess } from "../../../src/runs/blocks.ts";
+import { Batches } from "../../../src/runs/batches.ts";
 import { executeRun } from "../../../src/runs/executeRun.ts";
 import type { Execute } from "../../../src/runs/execute.ts";
 import { FastExecutors } from "../../../src/runs/fastExecutors.ts";
@@ -190,6 +191,43 @@ export async function checkedInBlocks(
 }
 
 type TimedText = { milliseconds: number; result: Text };
+
+/** The number of texts that are written at the same time. */
+const TEXTS = 8;
+
+/** Texts of several requests, one after the other and together. */
+export async function textsTogether(
+  model: CompiledModel,
+  items: number,
+  say: (text: string) => void,
+): Promise<Bar[]> {
+  const texts = Array.from({ length: TEXTS }, (_, k) => {
+    const prompt = [11, 222, 3_333, 4].map((token) => token + 97 * k);
+    return new RunInputs(model.program.inputs, { items, firstItem: 0 }, decoderInputs(model, { prompt }));
+  });
+  const executors = new FastExecutors({ threads: 1 });
+  const answer = async (inputs: RunInputs, execute: Execute): Promise<string> =>
+    (await answerRun({ model }, inputs, execute)).root;
+  const batches = new Batches(executors.execute);
+  const [inTurn, together] = (await byTurns(
+    async () => {
+      const roots: string[] = [];
+      for (const inputs of texts) roots.push(await answer(inputs, executors.execute));
+      return roots.join();
+    },
+    async () => {
+      const all = texts.map((inputs) => batches.run(model, (execute) => answer(inputs, execute)));
+      return (await Promise.all(all)).map(({ result }) => result).join();
+    },
+  )) as [Timed, Timed];
+  await executors.close();
+  const each = ({ milliseconds }: Timed): string => (milliseconds / TEXTS / items).toFixed(1);
+  say(
+    `${TEXTS} texts of ${items} tokens, ms a token of the processor: in turn ${each(inTurn)}, together ` +
+      `${each(together)}; ${inTurn.result === together.result ? "the same roots" : "OTHER ROOTS"}`,
+  );
+  return [atMost(`writing ${TEXTS} texts together`, 1, together.milliseconds / inTurn.milliseconds, "of in turn")];
+}
 
 /** The gain by lookup, for decoders with repeating texts of several tokens. */
 export async function lookedUp(

@@ -22,7 +22,7 @@ import { leavingOut, residualSums, type Run } from "../../../testkit/decoders/le
 import { gpt2Decoder } from "../../../testkit/models/gpt2.ts";
 import { Players } from "../../../testkit/players/players.ts";
 import { readOptions, text, whole } from "../../options.ts";
-import { barsTable, checkedInBlocks, lookedUp, plainPass, promptInBlocks, type Bar } from "./blocks.ts";
+import { barsTable, checkedInBlocks, lookedUp, plainPass, promptInBlocks, textsTogether, type Bar } from "./blocks.ts";
 import { honestJob, refutedJob } from "./jobs.ts";
 import { GPT2, largeDecoder } from "./models.ts";
 import { agreement, plainText } from "./plainText.ts";
@@ -42,6 +42,8 @@ const DRAWING = { temperature: 0.8, topK: 50, topP: 0.95 };
 const PROMPT_TOKENS = 48;
 /** The slots of a decoder for long texts, with weights in float32. */
 const MANY_SLOTS = 1_024;
+/** The tokens of each text that is written at the same time as others. */
+const TOGETHER_ITEMS = 16;
 /** The bar for weights of four bits, which are unpacked once a block: of the time one by one. */
 const PACKED_MOST = 1 / 12;
 
@@ -120,7 +122,10 @@ async function inBlocks(model: CompiledModel): Promise<void> {
       ...(await lookedUp(shape, PROMPT, slots, say)),
     );
   } else bars.push(...(await promptInBlocks(name, model, prompt, { most: { committed: PACKED_MOST }, say })));
-  bars.push(...(await checkedInBlocks(model, PROMPT, items, say)));
+  bars.push(
+    ...(await checkedInBlocks(model, PROMPT, items, say)),
+    ...(await textsTogether(model, Math.min(items, TOGETHER_ITEMS), say)),
+  );
   for (const line of barsTable(bars)) say(line);
 }
 
