@@ -191,7 +191,7 @@ describe("blocks of every kind of carried program", function () {
     const { program } = (await decoder(gpt2Decoder("input").bytes)).model;
     const guessed = [program.outputs[0]!];
     expect(blocksOf(program, guessed)?.lengths).to.deep.equal([4, 8, 16, 32, 48, 64]);
-    const lengths = Array.from({ length: 80 }, (_, k) => blocksOf(program, guessed, 1.4 ** k)?.lengths);
+    const lengths = Array.from({ length: 160 }, (_, k) => blocksOf(program, guessed, 1.2 ** k)?.lengths);
     // Each length, from long to short, and then none.
     const longest = lengths.map((each) => each?.at(-1) ?? 0);
     expect([...longest].sort((a, b) => b - a)).to.deep.equal(longest);

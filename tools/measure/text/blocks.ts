@@ -196,11 +196,7 @@ type TimedText = { milliseconds: number; result: Text };
 const TEXTS = 8;
 
 /** Texts of several requests, one after the other and together. */
-export async function textsTogether(
-  model: CompiledModel,
-  items: number,
-  say: (text: string) => void,
-): Promise<Bar[]> {
+export async function textsTogether(model: CompiledModel, items: number, say: (text: string) => void): Promise<Bar[]> {
   const texts = Array.from({ length: TEXTS }, (_, k) => {
     const prompt = [11, 222, 3_333, 4].map((token) => token + 97 * k);
     return new RunInputs(model.program.inputs, { items, firstItem: 0 }, decoderInputs(model, { prompt }));
