@@ -6,13 +6,15 @@ const LONG = 2;
 const TRIED = { numbers: 2, items: 4 };
 /** How fast measured times follow: the part of a new time. */
 const FOLLOW = 1 / 4;
-/** By which factor the usual time of an item grows at most from one item to the next. */
+/** By which factor a least time grows at most from one execution to the next: other programs lengthen most times. */
 const GROWTH = 1.02;
+
+const leastOf = (least: number | undefined, time: number): number => Math.min(time, (least ?? time) * GROWTH);
 
 /** How long items of a program take alone and in batches, as measured. Milliseconds. */
 export class BatchTimes {
-  /** By the number of items, the time of a batch. */
-  readonly #batches = new Map<number, number>();
+  /** By the number of items, the mean and the least time of batches. */
+  readonly #batches = new Map<number, { mean: number; least: number }>();
   /** What was executed before: the first time of each prepares the executor. */
   readonly #prepared = new Set<string>();
   #usual: number | undefined;
@@ -44,7 +46,7 @@ export class BatchTimes {
     if (this.#isFirst(items === 1 ? "item" : "block")) return false;
     const each = time / items;
     const isSlow = this.#usual !== undefined && each > SLOW * this.#usual;
-    if (items === 1) this.#usual = Math.min(each, (this.#usual ?? each) * GROWTH);
+    if (items === 1) this.#usual = leastOf(this.#usual, each);
     return isSlow;
   }
 
@@ -55,9 +57,10 @@ export class BatchTimes {
   together(items: number, time: number): boolean {
     if (this.#isFirst("batch")) return false;
     const before = this.#batches.get(items);
-    const isLong = time > LONG * (before ?? items * this.#usual!);
-    const most = before === undefined ? time : Math.min(time, LONG * before);
-    this.#batches.set(items, before === undefined ? most : before + FOLLOW * (most - before));
+    const isLong = time > LONG * (before?.mean ?? items * this.#usual!);
+    const mean =
+      before === undefined ? time : before.mean + FOLLOW * (Math.min(time, LONG * before.mean) - before.mean);
+    this.#batches.set(items, { mean, least: leastOf(before?.least, time) });
     return isLong;
   }
 
@@ -69,9 +72,9 @@ export class BatchTimes {
 
   /** The number of items, up to a number, with the least time for each. */
   #fastest(most: number): number {
-    let [best, least] = [1, this.#usual!];
-    for (const [items, time] of this.#batches)
-      if (items <= most && time / items < least) [best, least] = [items, time / items];
+    let [best, fastest] = [1, this.#usual!];
+    for (const [items, { least }] of this.#batches)
+      if (items <= most && least / items < fastest) [best, fastest] = [items, least / items];
     return best;
   }
 

@@ -11,6 +11,8 @@ import type { Start } from "./stretches.ts";
 
 /** No executor takes longer blocks. */
 const MAX_ITEMS = 64;
+/** The first block by what somebody tells: if that is wrong, the block is lost. */
+const FIRST_TOLD = 32;
 /** Looked-up blocks grow by this factor while guesses are right, up to so many items. */
 const [GROWTH, MAX_LOOKED_UP] = [4, 32];
 /** After wrong guesses in a row, guessing rests for 1, 2, 4, .. up to so many items. */
@@ -84,6 +86,8 @@ export class Blocks {
   #guess: Guess | undefined;
   /** The looked-up tokens' checkpoint; undefined without lookup. */
   #lookedUp: Guess["checkpoints"] | undefined;
+  /** The longest block by known tokens. */
+  #most = MAX_ITEMS;
   #isThrifty = true;
   readonly #purse: Purse;
   #length = MIN_ITEMS;
@@ -98,7 +102,9 @@ export class Blocks {
     [this.#run, this.#block] = [run, execute.block];
     this.#purse = new Purse(run.inputs.length.items);
     if (execute.block === undefined) return;
-    this.#guess = guess ?? execute.guess ?? tokensGuess(run.model, run.inputs);
+    const told = guess ?? execute.guess;
+    this.#guess = told ?? tokensGuess(run.model, run.inputs);
+    if (told !== undefined) this.#most = FIRST_TOLD;
     if (execute.lookup !== undefined) this.#lookedUp = this.#guess?.checkpoints;
     this.#isThrifty = execute.lookup === "where it pays";
   }
@@ -116,10 +122,11 @@ export class Blocks {
     if (this.#began !== undefined) this.#purse.single(now - this.#began);
     this.#began = now;
     const { model, trees } = this.#run;
-    const known = this.#guess && this.#itemsFrom(start, to, this.#guess, MAX_ITEMS);
+    const known = this.#guess && this.#itemsFrom(start, to, this.#guess, this.#most);
     if (known !== undefined) {
       const result = await block({ model, items: known, guessed: this.#guess!.checkpoints, trees });
       if (result.isWrong || result.items.length === 0) this.#guess = undefined;
+      else this.#most = MAX_ITEMS;
       return this.#took(result);
     }
     if (this.#rest > 0) {

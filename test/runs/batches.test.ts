@@ -77,7 +77,7 @@ const count = (all: readonly (readonly number[])[], request: number): number =>
   all.filter((requests) => requests.includes(request)).length;
 
 describe("requests that are executed together", function () {
-  this.timeout(60_000);
+  this.timeout(240_000);
 
   for (const [name, bytes] of [
     ["gpt2", () => gpt2Decoder({ layers: 1, width: 32, heads: 2, tokens: SLOTS, vocabulary: 40 })],
