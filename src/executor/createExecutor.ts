@@ -13,7 +13,7 @@ import { writeTensor } from "./writeTensor.ts";
 import type { MatMulEngine } from "./engine/matMulEngine.ts";
 import type { ExecutionOptions } from "./reference.ts";
 import { apartProgram } from "./blocks/apart.ts";
-import { withBlocks } from "./blocks/blockProgram.ts";
+import { withBlocks, type BlockLengths } from "./blocks/blockProgram.ts";
 import { runApart, runBlock, type BlockInputs, type BlockOptions, type BlockResult } from "./blocks/runBlock.ts";
 import { checkInputs } from "./sources.ts";
 import type { Stage } from "./stages.ts";
@@ -100,11 +100,8 @@ export type ExecutorOptions = {
    * number bounds memory.
    */
   chunkElements?: number;
-  /**
-   * The lengths of blocks of items that `runBlock` executes, from small to large, and the checkpoints whose tensors it
-   * is given for each item: what the caller guesses. `apart`: the lengths of blocks that `runApart` executes.
-   */
-  blocks?: { lengths: readonly number[]; guessed: readonly number[]; apart?: readonly number[] };
+  /** The blocks of items that `runBlock` executes, and those that `runApart` executes. */
+  blocks?: BlockLengths;
   /** The maximum bytes per memory, by default 4 GiB: for tests of programs that need several memories. */
   memoryBytes?: number;
 };

@@ -30,7 +30,7 @@ type Job = {
 type Request = {
   /** Whether its latest items took much longer than usual: its sums need integers, say. */
   isSlow: boolean;
-  /** Whether it was in a batch that took too long: then each request's next item is executed alone, to find the slow. */
+  /** Whether it was in a batch that took too long: then its next item is executed alone, to find the slow request. */
   isSuspect: boolean;
   /** The milliseconds that its executions take alone, as far as measured. */
   milliseconds: number;

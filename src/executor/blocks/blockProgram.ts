@@ -11,7 +11,6 @@ import {
   type TensorRef,
   type View,
 } from "../../program/types.ts";
-import type { ExecutorOptions } from "../createExecutor.ts";
 import { ExecutionMemoryError } from "../errors.ts";
 import type { Place, PlannedProgram } from "../plan/planResources.ts";
 import { apartProgram } from "./apart.ts";
@@ -39,20 +38,26 @@ export type BlockPart = {
   made: ReadonlyMap<number, Made>;
 };
 
+/** The lengths of blocks to execute, each list from small to large. */
+export type BlockLengths = {
+  lengths: readonly number[];
+  /** The checkpoints whose tensors are given for each item: what the caller guesses. */
+  guessed: readonly number[];
+  /** The lengths of blocks with items of different runs. */
+  apart?: readonly number[];
+};
+
 type StepOrInput = { kind: "step" | "input"; index: number };
 
 /**
  * Appends to a program what executes blocks of its items: the same mathematics with another order. A step that is the
  * same for all items is computed once. A step on no circle gets one more digit, the item, slowest of all. The steps of
  * a circle are repeated for each item.
- * @param sizes The most items of a block, for each kind of block.
- * @param guessed The checkpoints whose carried tensors are given for each item.
- * @param apartSizes The most items of a block, for each kind of block with items of different runs.
  * @throws ExecutionMemoryError if a tensor of a block has more elements than loops can count
  */
 export function withBlocks(
   program: Program,
-  { lengths: sizes, guessed, apart: apartSizes = [] }: NonNullable<ExecutorOptions["blocks"]>,
+  { lengths: sizes, guessed, apart: apartSizes = [] }: BlockLengths,
 ): { program: PlannedProgram; parts: BlockPart[]; apart: BlockPart[] } {
   const all = {
     steps: [...program.steps],

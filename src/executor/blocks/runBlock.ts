@@ -94,7 +94,7 @@ export async function runBlock(
   return { items: again.items, carried: again.carried, isWrong: true };
 }
 
-/** Returns the shortest part that takes all items, if the items nearly fill the part; otherwise a part that they fill. */
+/** Returns the shortest part that takes all items, if the items nearly fill the part; otherwise one that they fill. */
 function fittingPart(parts: readonly BlockPart[], count: number): BlockPart {
   const whole = parts.find((part) => part.items >= count);
   if (whole !== undefined && count >= FILLED * whole.items) return whole;
