@@ -146,7 +146,7 @@ export class Auditor {
     return { kind: "differs", milliseconds, own, opening };
   }
 
-  /** Asks the claim's publisher for outputs, of which only those are taken that the claim holds, and for snapshots. */
+  /** Asks the claim's publisher for outputs and snapshots. Outputs that the claim does not hold are dropped. */
   #saidOf(job: JobRecord, claimId: Hex, { root, worker }: ClaimRecord["claim"]): Said | undefined {
     const { outputs, snapshots, isPlaying } = this.#published;
     if (outputs === undefined) return undefined;

@@ -62,7 +62,7 @@ export type Executor = {
    */
   runBlock(items: BlockInputs, options?: BlockOptions): Promise<BlockResult>;
   /**
-   * Executes items of different runs together, as many as fit: see `apart` of `blocks`.
+   * Executes items of different runs together, up to the largest block: see `apart` of `blocks`.
    * @returns for each executed item the tensors that a run needs, by step
    * @throws as `run`
    */
@@ -100,7 +100,7 @@ export type ExecutorOptions = {
    * number bounds memory.
    */
   chunkElements?: number;
-  /** The blocks of items that `runBlock` executes, and those that `runApart` executes. */
+  /** The blocks of items for `runBlock` and `runApart`. */
   blocks?: BlockLengths;
   /** The maximum bytes per memory, by default 4 GiB: for tests of programs that need several memories. */
   memoryBytes?: number;

@@ -134,7 +134,7 @@ export class Ahead {
     }
   }
 
-  /** Whether a stretch that takes so many seconds at its slowest may begin beside stretches that do not count yet. */
+  /** Whether a stretch of so many seconds at its slowest may begin beside the begun stretches. */
   #hasRoom(seconds: number): boolean {
     if (this.#begun.size >= AT_ONCE) return false;
     const { unbound } = this.#states;

@@ -1,6 +1,6 @@
-/** A single item that takes this many times the usual time is slow. */
+/** A single item with this many times the usual time is slow. */
 const SLOW = 4;
-/** A batch that takes this many times its usual time has slow items, perhaps. */
+/** A batch with this many times the usual time perhaps has slow items. */
 const LONG = 2;
 /** Batches are given up after so many numbers of items were tried in vain, or after a batch of so many items. */
 const TRIED = { numbers: 2, items: 4 };

@@ -11,7 +11,7 @@ import { BatchTimes } from "./batchTimes.ts";
 const AT_ONCE = 8;
 /** The most bytes that requests carry from item to item, together. */
 const CARRIED_BYTES = 2 ** 28;
-/** While others wait, slow requests get this part of the time of others: others take at most half as long again. */
+/** The part of the time of waiting requests that slow requests get: waiting requests take half as long again. */
 const SLOW_SHARE = 1 / 2;
 
 /** A request's execution that waits for its turn. */
@@ -28,11 +28,11 @@ type Job = {
 };
 
 type Request = {
-  /** Whether its latest items took much longer than usual: its sums need integers, say. */
+  /** Whether the latest items took much longer than usual: sums need integers, say. */
   isSlow: boolean;
-  /** Whether it was in a batch that took too long: then its next item is executed alone, to find the slow request. */
+  /** Whether the latest batch took too long: the next item is executed alone, to find the slow request. */
   isSuspect: boolean;
-  /** The milliseconds that its executions take alone, as far as measured. */
+  /** Milliseconds of the executions alone. */
   milliseconds: number;
 };
 
@@ -40,9 +40,9 @@ type Request = {
 type Place = { model: CompiledModel; begin: () => void };
 
 /**
- * Executes runs for several requests. Items of one program are executed together if several wait and if that is faster,
- * as measured; otherwise requests follow each other. Each item has the bits that it has by itself. Executions take
- * turns, and a request with unusually slow items leaves the batches: it gets a part of the time while others wait.
+ * Executes runs for several requests. Waiting items of one program are executed together where batches are faster by
+ * measurement; otherwise requests follow each other. Batches change no bits. Executions take turns, and a request with
+ * unusually slow items leaves the batches: the request gets a part of the time while others wait.
  */
 export class Batches {
   readonly #execute: Execute;
@@ -52,7 +52,7 @@ export class Batches {
   #isExecuting = false;
   readonly #running: Place[] = [];
   readonly #waiting: Place[] = [];
-  /** The milliseconds that slow requests may take; below zero, others have to take time first. */
+  /** The milliseconds left to slow requests; below zero, other requests come first. */
   #slowCredit = 0;
 
   /** @param clock Milliseconds. */
@@ -61,7 +61,7 @@ export class Batches {
   }
 
   /**
-   * Runs a request once there is a place for it. Requests get places in order.
+   * Runs a request once a place is free. Requests get places in order.
    * @param action Gets the way to execute the request's items.
    * @returns the action's result, and the milliseconds that the executions take alone
    */
@@ -196,7 +196,7 @@ export class Batches {
         for (const { reject } of jobs) reject(error);
         return;
       }
-      // Perhaps one item alone fails, or there is no memory for several.
+      // Perhaps one item alone fails, or memory is short for several items.
       times.refuse();
       for (const job of jobs) await this.#alone(job);
     }

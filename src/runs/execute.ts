@@ -23,7 +23,7 @@ export type Execute = {
   readonly stretch?: ExecuteStretch | undefined;
   /** Executes items of a run together, if this machine does. */
   readonly block?: ExecuteBlock | undefined;
-  /** Executes items of different runs of a program together, if this machine does. */
+  /** Executes items of different runs of a program together; absent where nothing does. */
   readonly apart?: ExecuteApart | undefined;
   /** When a text's next tokens are guessed from the text; never by default. */
   readonly lookup?: Lookup | undefined;
@@ -51,8 +51,8 @@ export type ExecuteBlock = (block: Block, order?: ExecutionOrder) => Promise<Blo
 /**
  * Executes items of different runs together.
  * @param items The inputs of each item.
- * @returns for each executed item the tensors that a run needs, by step: of the first items, as many as fit together;
- *   none if that is not worth it for the program
+ * @returns for each executed item the tensors that a run needs, by step: of the first items, up to the largest block;
+ *   none for programs without such blocks
  */
 export type ExecuteApart = (
   model: CompiledModel,

@@ -33,7 +33,7 @@ export class FastExecutors {
   readonly #unfit = new Set<string>();
   /** The blocks that were asked for, by program. */
   readonly #blocks = new Map<string, ExecutorOptions["blocks"]>();
-  /** Programs of which items of different runs were asked for together. */
+  /** Programs with requests for items of different runs together. */
   readonly #apart = new Set<string>();
   /** By program: total milliseconds spent on items that can be executed in parallel. */
   readonly #spent = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** An executor in a process of its own, for tests: does the tasks that it is sent, on `runProgram`. */
+/** An executor in a separate process, for tests: does tasks about `runProgram`. */
 import { FastExecutors } from "../../src/runs/fastExecutors.ts";
 import { FolderStore } from "../../src/runs/fleet/folderStore.ts";
 import type { Task } from "../../src/runs/fleet/task.ts";

@@ -55,7 +55,7 @@ async function until<T>(what: string, pauseMs: number, find: () => T | undefined
 }
 
 /**
- * Plays a role that is killed after the first block of a text, in the middle of the next one, as often as asked for.
+ * Plays a role and kills the process in the middle of a text's second block, several times.
  * @param command The role's command.
  * @param isDone Whether the role has done its work, by what it printed and by the claimed roots.
  * @returns for each killed life the states that were kept then: the items at which blocks began

@@ -43,7 +43,7 @@ export type BlockLengths = {
   lengths: readonly number[];
   /** The checkpoints whose tensors are given for each item: what the caller guesses. */
   guessed: readonly number[];
-  /** The lengths of blocks with items of different runs. */
+  /** Block lengths for items of different runs. */
   apart?: readonly number[];
 };
 

@@ -66,8 +66,8 @@ export function blocksOf(program: Program, guessed: readonly number[], executors
 }
 
 /**
- * Chooses the lengths of blocks with items of different runs.
- * @returns an empty list if blocks are not faster, or if there is no memory for them
+ * Chooses block lengths for items of different runs.
+ * @returns an empty list if blocks are not faster, or need too much memory
  */
 export function apartLengths(program: Program): readonly number[] {
   if (!mayGain(program)) return [];

@@ -56,7 +56,7 @@ type Means = {
   operations: readonly Operation[];
 };
 
-/** With fewer items than this part of a block, a smaller block is taken instead, or the items go one by one. */
+/** With fewer items than this part of a block, a smaller block is taken, or single items. */
 const FILLED = 0.6;
 
 /** The most bytes kept from a block with unsure guesses: carried tensors, for each item; and from other blocks. */

@@ -22,9 +22,8 @@ type OutputName = { claimId: Hash; item: number; output: number };
 export type OutputSource = (output: OutputName, bytes: number) => Promise<Uint8Array | undefined>;
 
 /**
- * A source of a run's snapshots: what an item takes from the item before. Nothing that it returns is trusted, and no
- * root binds it.
- * @returns at most `bytes`, or undefined if there is none
+ * A source of a run's snapshots: the carried tensors before an item. No root binds a snapshot.
+ * @returns at most `bytes`; undefined without a snapshot
  */
 export type SnapshotSource = (
   snapshot: { claimId: Hash; item: number },
