@@ -10,22 +10,22 @@ import type { AskOutput, StretchResult } from "./execute.ts";
 const AT_ONCE = 8;
 
 /**
- * The largest share of the time that is left for stretches from unbound states, together and at their slowest: a
- * hostile state makes all sums slow, and executors do not stop in the middle of a stretch.
+ * The largest share of the remaining time for stretches from unbound states, together and at their slowest: a hostile
+ * state makes all sums slow, and executors do not stop in the middle of a stretch.
  */
 const UNBOUND_SHARE = 1 / 8;
 
 /** Somebody's answers about the items of a run. */
 export type Said = {
   output: AskOutput;
-  /** States that no root binds: asked for if the outputs do not give the states. */
+  /** States without a root: asked for if the outputs do not give the states. */
   snapshots?: Snapshots | undefined;
 };
 
-/** Published snapshots of a run. A wrong one costs time alone, but more than a wrong output. */
+/** Published snapshots of a run. A wrong snapshot costs only time, but more time than a wrong output. */
 export type Snapshots = {
   /**
-   * Asks for the tensors that an item takes from the item before, one behind the other in the order of the inputs.
+   * Asks for the carried tensors before an item, concatenated in the order of the inputs.
    * @param bytes The expected length.
    */
   ask: (item: number, bytes: number) => Promise<Uint8Array | undefined>;
@@ -33,7 +33,7 @@ export type Snapshots = {
   onWrong: () => void;
 };
 
-/** Gives what an item takes from the item before: perhaps wrong, undefined if unknown. */
+/** Gives the carried tensors before an item: perhaps wrong, undefined if unknown. */
 export type States = {
   of: (item: number) => Promise<Carried | undefined>;
   /** For states that no root binds. */
@@ -101,7 +101,7 @@ export class Ahead {
   readonly #begun = new Map<number, Begun>();
   readonly #states: States;
   readonly #execute: ExecutePart;
-  /** Seconds that an item takes at its slowest. */
+  /** Seconds of the slowest item. */
   readonly #itemSeconds: number;
   /** The first item behind the beginning of the due stretch. */
   #due = 0;

@@ -14,7 +14,7 @@ const CARRIED_BYTES = 2 ** 28;
 /** The part of the time of waiting requests that slow requests get: waiting requests take half as long again. */
 const SLOW_SHARE = 1 / 2;
 
-/** A request's execution that waits for its turn. */
+/** A request's waiting execution. */
 type Job = {
   request: Request;
   model: CompiledModel;
@@ -36,7 +36,7 @@ type Request = {
   milliseconds: number;
 };
 
-/** A request that waits for a place, or has one. */
+/** A request in a place, or waiting for a place. */
 type Place = { model: CompiledModel; begin: () => void };
 
 /**
@@ -87,7 +87,7 @@ export class Batches {
     }
   }
 
-  /** Gives places to requests, the first one first: nobody overtakes a request for another program. */
+  /** Gives places to requests in order: no request overtakes a request for another program. */
   #admit(): void {
     for (;;) {
       const [first] = this.#waiting;
@@ -99,7 +99,7 @@ export class Batches {
     }
   }
 
-  /** The number of requests for a program that run at once. */
+  /** The number of requests at once for a program. */
   #placesOf(model: CompiledModel): number {
     if (this.#execute.apart === undefined || !this.#timesOf(model).mayPay) return 1;
     const carried = model.program.inputs.filter(({ source }) => source?.kind === "carried");
@@ -182,7 +182,7 @@ export class Batches {
       );
       const time = this.#clock() - began;
       if (results.length === 0) times.refuse();
-      // What did not fit comes next.
+      // The other jobs come next.
       this.#jobs.unshift(...jobs.slice(results.length));
       const isLong = results.length > 0 && times.together(results.length, time);
       for (const [k, tensors] of results.entries()) {

@@ -11,7 +11,7 @@ import type { Start } from "./stretches.ts";
 
 /** No executor takes longer blocks. */
 const MAX_ITEMS = 64;
-/** The first block by what somebody tells: if that is wrong, the block is lost. */
+/** The longest first block by told tokens: wrong tokens lose the block. */
 const FIRST_TOLD = 32;
 /** Looked-up blocks grow by this factor while guesses are right, up to so many items. */
 const [GROWTH, MAX_LOOKED_UP] = [4, 32];

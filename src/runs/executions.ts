@@ -249,8 +249,7 @@ export class Executions {
   }
 
   /**
-   * Returns what an item takes from the item before, for others: the tensors, one behind the other in the order of the
-   * inputs. Nothing is executed.
+   * Returns the carried tensors before an item, for others: concatenated in the order of the inputs. Nothing is executed.
    * @returns undefined unless the state is kept
    */
   async state(job: JobRecord, item: number): Promise<Uint8Array | undefined> {

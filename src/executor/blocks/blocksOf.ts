@@ -8,11 +8,11 @@ import { apartProgram, inputBytes } from "./apart.ts";
 import { blockOrder } from "./inPlace.ts";
 
 /**
- * The items of a block, from short to long. Weights are widened once a block, which takes as long as the products of
- * some twenty items. Blocks of up to eight items widen nothing.
+ * The items of a block, from short to long. Widening the weights once a block takes the time of the products of twenty
+ * items. Blocks of up to eight items widen nothing.
  */
 const LENGTHS = [4, 8, 16, 32, 48, 64];
-/** The same for items of different runs. A vector kernel takes up to eight. */
+/** Block lengths for items of different runs: vector kernels take up to eight vectors. */
 const APART_LENGTHS = [2, 4, 8];
 /** The most bytes that the tensors of all blocks in execution take at a time, by estimate. */
 const BLOCK_BYTES = 2 ** 30;

@@ -192,7 +192,7 @@ export async function checkedInBlocks(
 
 type TimedText = { milliseconds: number; result: Text };
 
-/** The number of texts that are written at the same time. */
+/** The number of texts written together. */
 const TEXTS = 8;
 
 /** Texts of several requests, one after the other and together. */
