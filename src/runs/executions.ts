@@ -249,7 +249,7 @@ export class Executions {
   }
 
   /**
-   * Returns the carried tensors before an item, for others: concatenated in the order of the inputs. Nothing is executed.
+   * Returns the carried tensors before an item, for others, concatenated in the order of the inputs; executes nothing.
    * @returns undefined unless the state is kept
    */
   async state(job: JobRecord, item: number): Promise<Uint8Array | undefined> {
