@@ -56,7 +56,7 @@ export const watcherLine = ({ kind }: WatcherEvent): LogLine => ({
 /** A task, and the snapshot that requires it. */
 type Due<T> = { task: T; snapshot: RoundSnapshot; start: Start };
 
-/** What watching needs to know, besides the role that it is a duty of. */
+/** The facts for watching, besides the role with this duty. */
 type WatchingOptions = Omit<WatcherOptions, "onEvent" | "intervalMs">;
 
 /** A watcher's duty in a role: it audits claims and plays games against wrong ones. A worker may have it too. */

@@ -31,7 +31,7 @@ export function withPackagesSync<T>(names: readonly string[], purpose: string, l
  * Checks all packages of a command at once, before the command begins.
  * @param names Packages, as in package.json's `peerDependencies` or of any other name.
  * @param purpose The feature that needs the packages, for the message.
- * @throws MissingPackageError that names all missing packages and one command that installs them
+ * @throws MissingPackageError, with all missing packages and a command for installing these packages
  */
 export function requirePackages(names: readonly string[], purpose: string): void {
   const absent = names.filter((name) => !isInstalled(name));

@@ -12,7 +12,7 @@ import type { Monitor } from "./monitor.ts";
 import { share, text } from "./parse.ts";
 import { defaulted, type SettingValues } from "./settings.ts";
 
-/** The reports of `refute device gpus`, of this user. */
+/** This user's reports by `refute device gpus`. */
 export const reportsOfGpus = (): GpuReports => new GpuReports(join(STATE_FOLDER, "gpus"), version());
 
 /** The device on which a serving process computes. */

@@ -30,7 +30,7 @@ export function writing(flag: string, path: string, write: () => void): void {
   }
 }
 
-/** What is said of a cache that takes no files; undefined of a usable one. */
+/** The message about a cache without room for files; undefined of a usable one. */
 export function cacheProblem(folder: string): string | undefined {
   const problem = folderProblem(folder);
   return problem && `--cache ${folder}: nothing is kept for the next start: ${problem}: name another folder`;

@@ -134,7 +134,7 @@ export class Ahead {
     }
   }
 
-  /** Whether a stretch of so many seconds at its slowest may begin beside the begun stretches. */
+  /** Whether a stretch with this slowest time, in seconds, may begin beside the begun stretches. */
   #hasRoom(seconds: number): boolean {
     if (this.#begun.size >= AT_ONCE) return false;
     const { unbound } = this.#states;

@@ -82,7 +82,7 @@ async function exhaustAll(
   }
 }
 
-/** What the report has of a function, or a new entry of it. */
+/** The report's entry for a function, or a new entry. */
 function findingOf({ functions }: GpuReport, name: string, stride: number): FunctionFinding {
   const known = functions.find((each) => each.name === name && each.stride === stride);
   if (known !== undefined) return known;

@@ -50,9 +50,9 @@ export type BlockLengths = {
 type StepOrInput = { kind: "step" | "input"; index: number };
 
 /**
- * Appends to a program what executes blocks of its items: the same mathematics with another order. A step that is the
- * same for all items is computed once. A step on no circle gets one more digit, the item, slowest of all. The steps of
- * a circle are repeated for each item.
+ * Appends to a program what executes blocks of its items: the same mathematics with another order. A step without
+ * differences between items is computed once. A step on no circle gets one more digit, the item, slowest of all. The
+ * steps of a circle are repeated for each item.
  * @throws ExecutionMemoryError if a tensor of a block has more elements than loops can count
  */
 export function withBlocks(
@@ -174,7 +174,7 @@ class BlockWriter {
     return { kind: "input", index: this.#inputs[input]!.index };
   }
 
-  /** A tensor as a step of all items reads it. */
+  /** A tensor in the form for a step over all items. */
   #wholeRef(ref: TensorRef): { ref: TensorRef; isEach: boolean } {
     if (ref.kind === "constant") return { ref, isEach: false };
     if (ref.kind === "step") return this.#whole.get(ref.index) ?? { ref: this.#after(ref.index), isEach: true };

@@ -1,4 +1,4 @@
-/** The part of WebGPU that is used, as browsers and the package `webgpu` have it. */
+/** The used part of WebGPU, in browsers and in the package `webgpu`. */
 
 export type GpuBuffer = {
   mapAsync(mode: number): Promise<void>;

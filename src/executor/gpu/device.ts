@@ -34,7 +34,7 @@ const packageEntry = (): Promise<GpuEntry> =>
     return create([]);
   }));
 
-/** The GPUs that this machine offers: the fast one and the one that saves power, if they differ. */
+/** The GPUs that this machine offers: the fast adapter and the frugal adapter, if both differ. */
 async function adapters(): Promise<GpuAdapter[]> {
   const gpu = await packageEntry();
   const found = await Promise.all(
@@ -187,7 +187,7 @@ export class Gpu {
     if (this.#fault !== undefined) throw this.#fault;
   }
 
-  /** Runs something and gives WebGPU's errors of memory and of use as errors. @throws ExecutionDeviceError */
+  /** Runs something and throws WebGPU's errors about memory and about use. @throws ExecutionDeviceError */
   async watched<T>(work: () => T | Promise<T>): Promise<T> {
     this.requireWell();
     this.device.pushErrorScope("out-of-memory");

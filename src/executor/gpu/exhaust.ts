@@ -18,7 +18,7 @@ const BLOCK = 2 ** 20;
 type ExhaustOptions = {
   /** A stride of {@link STRIDES}. */
   stride: number;
-  /** The hashes of the first chunks, of a run that was stopped. */
+  /** The first chunks' hashes, from a stopped run. */
   chunks: readonly string[];
   /** Called after each chunk with its hash. @returns Whether to stop */
   onChunk: (hash: string) => boolean | Promise<boolean>;

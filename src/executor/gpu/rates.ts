@@ -7,7 +7,7 @@ export type GpuRates = {
   int8: number | undefined;
   /** Fused products and sums of float32, a second. */
   float32: number;
-  /** Bytes read a second: the median of the buffers that were filled, and the slowest one. */
+  /** Bytes read a second: the median over the filled buffers, and the slowest buffer. */
   memory: number;
   slowestMemory: number;
   /** Bytes that were filled at the same time and read back right, and words that were read back wrong. */
@@ -37,7 +37,7 @@ const head = (buffers: readonly string[]): string =>
     `@compute @workgroup_size(${GROUP}) fn main(@builtin(global_invocation_id) id: vec3u) {`,
   ].join("\n");
 
-/** Products that one round of a kernel makes in a lane. */
+/** Products per lane in a round of a kernel. */
 const INT8 = 4 * 16;
 const INT8_ROUND = `s += vec4i(${["y", "z", "w", "x"].map((n) => `dot4I8Packed(a, u32(s.${n}))`).join(", ")});`;
 const INT8_TEXT = `${head(["u32"])}
@@ -70,7 +70,7 @@ const CHECK_TEXT = `${head(["u32", "atomic<u32>"])}
 }`;
 
 /**
- * Measures a GPU: rates of the operations that products need, and memory by filling it. Owners of machines can forge
+ * Measures a GPU: rates for the operations in products, and memory by filling the memory. Owners of machines can forge
  * drivers and names; work that was done in a time cannot be forged by these, only lent by another GPU.
  * @throws ExecutionDeviceError
  */

@@ -10,7 +10,7 @@ import { selfTestExecutor } from "../selfTest.ts";
 import type { Gpu } from "./device.ts";
 import { createGpuExecutor, kindOf } from "./executor.ts";
 
-/** Operands of each function, and the exponents of float32 that half of them are drawn from: 2^-14 to 2^8. */
+/** Operands for each function, and the exponents of float32 for half of the operands: 2^-14 to 2^8. */
 const OPERANDS = 64;
 const [LOW, HIGH] = [113, 135];
 
@@ -80,7 +80,7 @@ function operands(prng: Prng): Uint8Array {
   return bytes;
 }
 
-/** The step that applies a function of float32 to each element of its inputs. */
+/** The step for applying a float32 function to each element of the inputs. */
 export function functionStep(op: Op, count: number): Step {
   const { arity } = signature(op)!;
   const axes = [{ extent: count, stride: 1, base: 0, div: 1, coeffs: [{ digit: 0, coeff: 1 }] }];

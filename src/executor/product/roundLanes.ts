@@ -9,7 +9,7 @@ const roundedBits = new Uint32Array(rounded.buffer);
 /**
  * Rounds an exact sum once to float32, half to even; zero is +0.
  * @param lanes The sum in lanes of 32 bits, lowest first, as two's complement modulo 2^768: 24 nonnegative integers
- * below 2^53, of which higher bits are carries. The lanes are changed.
+ * below 2^53, with carries in the higher bits. The lanes are changed.
  * @returns The float32's bits.
  */
 export function roundLanes(lanes: Float64Array): number {

@@ -34,7 +34,7 @@ type Library = {
 };
 /** A decoder of the file, or a list of decoders. */
 type DecoderStep = { type: string; stop?: number; decoders?: DecoderStep[] };
-/** The parts of a file that are read here. */
+/** The file's parts for this reader. */
 type Parts = {
   model: { vocab: Record<string, number> | [string, number][] };
   decoder?: DecoderStep | null;

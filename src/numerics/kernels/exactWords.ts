@@ -12,7 +12,7 @@ import { f32, f64, i32, i64 } from "./assembler/instructions.ts";
 const LANE_BYTES = 8;
 const LANES = 24;
 const LANE_BITS = 32;
-/** The exponent field of a product whose lowest bit is the unit. */
+/** The exponent field for a product with the unit as lowest bit. */
 const UNIT_FIELD = 1070 - 298;
 const INFINITE_FIELD = 0x7ff;
 const FLOAT32_BYTES = 4;

@@ -15,7 +15,7 @@ const { claim, signature } = answerSchema.shape;
 /** A signed claim. */
 export const receiptBlock = { claim: claim.strict(), signature };
 
-/** What a receipt is about, without what was bought. */
+/** The subject of a receipt, without the bought text. */
 export const receiptHead = {
   version: z.literal(1),
   id: z.string(),

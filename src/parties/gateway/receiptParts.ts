@@ -42,7 +42,7 @@ export function headOf(prefix: string, model: SoldModel, place: ReceiptPlace, bl
   };
 }
 
-/** A run that was bought, with what its worker claims. */
+/** A bought run, with the worker's claim. */
 type ClaimedRun = {
   inputs: RunInputs;
   outputs: readonly Uint8Array[];
@@ -62,7 +62,7 @@ type BlockNames = { where: string; inputs: string; outputs: string };
 
 /**
  * Opens the claim about a run.
- * @param payer Of the first claim, if this one is another.
+ * @param payer The first claim's payer, if the payer of the text is another.
  * @throws ReceiptError if the run is not that of the claim, or the claim not signed by its worker
  */
 export function openBlock(

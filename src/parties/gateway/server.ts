@@ -88,7 +88,7 @@ class Handler {
       throw new ApiError(503, "server_error", "too many requests are under way: ask again later");
     this.#stopped.signal.throwIfAborted();
     if (keys.areNeeded && request.headers.origin !== undefined) {
-      // SAFETY: no browser adds a key by itself: a page of any origin asks with a key that its user gave it.
+      // SAFETY: no browser adds a key by itself: a page of any origin asks with its user's key.
       for (const [name, value] of Object.entries(FOR_PAGES)) response.setHeader(name, value);
       if (request.method === "OPTIONS") return void response.writeHead(204, PREFLIGHT).end();
     }

@@ -18,8 +18,8 @@ const TOKEN_BYTES = dtypeBytes(DType.int64);
 const MOST_BYTES = 2 ** 29;
 
 /**
- * What wrapped decoders carry after texts. A run whose prompt begins with a whole kept text begins behind it: what is
- * carried depends on the tokens so far alone, so that no bit changes. Of other programs nothing may be kept.
+ * What wrapped decoders carry after texts. A run whose prompt begins with a whole kept text begins behind it: carried
+ * tensors depend on the earlier tokens alone, and no bit changes. Of other programs nothing may be kept.
  */
 export class KeptTexts {
   readonly #most: number;

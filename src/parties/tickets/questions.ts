@@ -36,7 +36,7 @@ export function inputsOf(
       length,
       inputs.map((text, k) => {
         const input = model.program.inputs[k];
-        // Carried state of zeros is sent as an empty text.
+        // Carried zeros become an empty text in the message.
         if (text === "" && input?.source?.kind === "carried") return sharedZeros(bytesOf(input));
         return Buffer.from(text, "base64");
       }),

@@ -75,7 +75,7 @@ export function trainCommand(output: Output): Command {
   );
 }
 
-/** Compiles the programs of shares and of joins, and reads what they take. @throws UsageError, TrainingError */
+/** Compiles the programs for shares and joins, and reads the inputs. @throws UsageError, TrainingError */
 function prepare(path: string, options: Options, values: Values, output: Output): Prepared {
   const spec = modelSpec(path, options);
   const { train } = spec;
