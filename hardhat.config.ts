@@ -46,7 +46,6 @@ const callers = globSync("test/contracts/solidity/*.t.sol").filter(
  */
 const ALONE = [
   "contracts/attestation/tdx/TdxReader.sol",
-  "contracts/extras/proofs/Groth16.sol",
   "contracts/extras/proofs/ProofVerifier.sol",
 ];
 type Compiler = typeof solc | typeof unoptimised;

@@ -115,13 +115,16 @@ function requireItem({ item, from, wait }: Options & { wait?: boolean }): { item
 const itemLines = (
   job: Hex,
   item: number,
-  { root, finalised, outputs }: ItemOutputs,
+  found: ItemOutputs,
   shown: Presentation,
 ): string[] => [
   `job ${job}, item ${item}`,
-  `part of the claim with the root ${root}, which ${finalised ? "is final" : "may still be disputed"}`,
-  ...outputLines(outputs, shown),
+  `part of the claim with the root ${found.root}, which ${fateOf(found)}`,
+  ...outputLines(found.outputs, shown),
 ];
+
+const fateOf = ({ finalised, provenBy }: ItemOutputs): string =>
+  finalised ? "is final" : provenBy === undefined ? "may still be disputed" : `was proven under the key ${provenBy}`;
 
 function programOf(options: Options, output: Output): ProgramDescription | undefined {
   const { model, program } = options;
@@ -152,9 +155,10 @@ const stateLines = (
   `job ${job}`,
   `program ${programRoot}`,
   `status ${status}`,
-  ...claims.map(({ worker, root, windowEnd, gamesOpen, refuted, finalised }) => {
+  ...claims.map(({ worker, root, windowEnd, gamesOpen, refuted, finalised, provenBy }) => {
     const open = gamesOpen === 0 ? "" : `, games open ${gamesOpen}`;
-    const fate = refuted ? "refuted" : finalised ? "final" : `may be disputed until ${timeText(windowEnd)}${open}`;
+    const ended = refuted ? "refuted" : finalised ? "final" : provenBy && `proven under the key ${provenBy}`;
+    const fate = ended ?? `may be disputed until ${timeText(windowEnd)}${open}`;
     return `claim by ${worker}, ${form} with root ${root}: ${fate}`;
   }),
   ...outputLines(outputs, shown),
