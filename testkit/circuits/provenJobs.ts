@@ -1,5 +1,6 @@
-import { bytesToHex, concatHex, encodeAbiParameters, keccak256, parseEventLogs, zeroHash, type Hex } from "viem";
+import { bytesToHex, concatHex, parseEventLogs, zeroHash, type Hex } from "viem";
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
+import { proofContextOf } from "../../src/chain/market/ids.ts";
 import type { Claim, ClaimProof, Delivery, Job, JobRequest, Terms } from "../../src/chain/structs.ts";
 import { circuitHash } from "../../src/circuits/circuitHash.ts";
 import { loadCurve, type Curve } from "../../src/circuits/groth16/curve.ts";
@@ -31,12 +32,6 @@ export async function provable(sizes: readonly number[], seed = 1): Promise<Prov
   const key = setUpKnown(curve, circuit.circuit, circuitHash(model.programRoot, circuit), SECRETS);
   const inputs = [networkInput(sizes[0]!, seed + 2)];
   return { curve, model, circuit, key, keyHash: keyHash(key.verifying), inputs, outputs: outputsOf(model, inputs) };
-}
-
-/** The context that a market gives a proof. */
-export function contextOf(chainId: number, market: Hex, id: Hex, worker: Hex): bigint {
-  const types = [{ type: "uint256" }, { type: "address" }, { type: "bytes32" }, { type: "address" }] as const;
-  return BigInt(keccak256(encodeAbiParameters(types, [BigInt(chainId), market, id, worker]))) >> 8n;
 }
 
 /** A proof in the form of the market, for any context. */
@@ -97,7 +92,7 @@ export async function postProvable(
   const terms = request.terms[0]!;
   const worker = world.worker.account.address;
   const claim: Claim = { job, worker, root: listOf(of.outputs).root, collateral: terms.collateral };
-  return { job, terms, claim, context: contextOf(world.chainId, world.market.address, jobId(world, job), worker) };
+  return { job, terms, claim, context: proofContextOf(jobId(world, job), worker, world.chainId, world.market.address) };
 }
 
 /** The delivery of an output of a network's claim. */

@@ -19,6 +19,7 @@ import { OwnClaims } from "./ownClaims.ts";
 import { Examinations } from "./examinations.ts";
 import { UNKNOWN } from "./errors.ts";
 import { FailedAudits } from "./failedAudits.ts";
+import { submitProven } from "./prover.ts";
 import type { WorkerEvent } from "./events.ts";
 import { OtherSeats } from "./otherSeats.ts";
 import { JobChoice } from "./jobChoice.ts";
@@ -202,7 +203,9 @@ class Worker {
     if (now > until) return this.#role.report(await expire(session, job));
     if (this.#failedAudits.isWithheld(job)) return;
     const start = performance.now();
-    const native = await this.#native?.answer(job, open);
+    // A proof needs the exact execution.
+    const isProvable = this.#options.prover?.knows(job) === true;
+    const native = isProvable ? undefined : await this.#native?.answer(job, open);
     if (native !== undefined) {
       const milliseconds = Math.round(performance.now() - start);
       if (this.#role.isNew("answered", job.id, String(until)))
@@ -229,7 +232,10 @@ class Worker {
     }
     // SAFETY: a wrong GPU's results are never submitted. The next round executes the job anew.
     if (execute.device?.() !== device) return;
-    await this.#submit(job, root, submissionOf(execution.claimed, deployment.parameters.arityBits, execution.form));
+    const nodes = submissionOf(execution.claimed, deployment.parameters.arityBits, execution.form);
+    const proven = await submitProven(this.#options, job, execution, nodes);
+    if (proven === undefined) return this.#submit(job, root, nodes);
+    this.#role.report({ kind: "proven", jobId: job.id, root, receipt: proven });
   }
 
   async #submit(job: JobRecord, root: Hex, nodes: Hex): Promise<void> {

@@ -2,11 +2,10 @@ import { expect } from "chai";
 import { bytesToHex, hexToBytes, zeroHash, type Hex } from "viem";
 import { ClaimStatus, JobStatus, type ClaimProof } from "../../../src/chain/structs.ts";
 import { hopOf } from "../../../src/chain/market/revealLevels.ts";
-import { termsHashOf } from "../../../src/chain/market/ids.ts";
+import { proofContextOf, termsHashOf } from "../../../src/chain/market/ids.ts";
 import { keyWords, wordsHash } from "../../../src/circuits/groth16/keys.ts";
 import { ORDER } from "../../../src/circuits/field.ts";
 import {
-  contextOf,
   deliveryFor,
   marketEvents,
   nodesOf,
@@ -59,7 +58,7 @@ describe("JobMarket: claims that a proof ends", () => {
 
   /** What the market says to a proof. */
   const outcome = ({ claim, terms }: ProvableJob, proof: ClaimProof): Promise<string> =>
-    refusalOf(world().market.simulate.finaliseByProof([claim, terms, proof], as("watcher")));
+    refusalOf(world().market.simulate.finaliseByProof([claim, terms, proof]));
 
   const changed = (hex: Hex, byte = 0): Hex => {
     const bytes = hexToBytes(hex);
@@ -199,12 +198,12 @@ describe("JobMarket: claims that a proof ends", () => {
     const posted = await submitted();
     const { chainId, market, worker, mallory } = world();
     const [id, address] = [jobId(world(), posted.job), worker.account.address];
-    expect(posted.context).to.equal(contextOf(chainId, market.address, id, address));
+    expect(posted.context).to.equal(proofContextOf(id, address, chainId, market.address));
     const others = [
-      contextOf(chainId + 1, market.address, id, address),
-      contextOf(chainId, mallory.account.address, id, address),
-      contextOf(chainId, market.address, OTHER_ROOT, address),
-      contextOf(chainId, market.address, id, mallory.account.address),
+      proofContextOf(id, address, chainId + 1, market.address),
+      proofContextOf(id, address, chainId, mallory.account.address),
+      proofContextOf(OTHER_ROOT, address, chainId, market.address),
+      proofContextOf(id, mallory.account.address, chainId, market.address),
       posted.context + 1n,
     ];
     for (const context of others) expect(await outcome(posted, proofFor(network, context))).to.include("NotProven()");
@@ -256,13 +255,16 @@ describe("JobMarket: claims that a proof ends", () => {
   });
 
   /** A game about the claim's only output. */
-  const opened = ({ claim }: ProvableJob): Promise<SketchedGame> => {
+  const opened = ({ claim }: ProvableJob, number = 0): Promise<SketchedGame> => {
     const list = MerkleList.fromHashes([tensorRoot(network.outputs[0]!)]);
     const { program } = network.model;
     const index = program.outputs[0]!;
     const siblings = commitProgram(program).checkpoints.path(index);
     const pick = leafPick(list, 0, deliveryFor(network).program);
-    return new SketchedGame(world(), claim).open({ ...pick, checkpoint: { ...program.checkpoints[index]!, siblings } });
+    return new SketchedGame(world(), claim).open(
+      { ...pick, checkpoint: { ...program.checkpoints[index]!, siblings } },
+      number,
+    );
   };
 
   it("openGame_keepsAProofOut_untilItIsOver", async () => {
@@ -272,15 +274,15 @@ describe("JobMarket: claims that a proof ends", () => {
     expect(await outcome(posted, posted.proof)).to.equal(
       `what was asked is refused: GamesOpen(${claimId(world(), posted.claim)}, 1)`,
     );
-    const { checkpoints, outputs } = network.model.program;
-    const width = checkpoints.length;
+    // The network has one checkpoint, whose steps the worker shows.
+    const width = network.model.program.steps.length;
     const hop = hopOf(Math.ceil(Math.log2(width)), world().parameters.arityBits);
-    await game.expand(expansionAround(tensorRoot(network.outputs[0]!), { width, index: outputs[0]!, hop }));
+    await game.expand(expansionAround(tensorRoot(network.outputs[0]!), { width, index: width - 1, hop }));
     await pass(7_200);
     await world().game.write.timeout([game.packed, claimKey(world(), posted.claim)], as("worker"));
     await market.write.finaliseByProof([posted.claim, posted.terms, posted.proof]);
     // A proven claim is over for games, too.
-    expect(await refusalOf(opened(posted))).to.include("WrongClaimStatus");
+    expect(await refusalOf(opened(posted, 1))).to.include("WrongClaimStatus");
   });
 
   it("claimAndProve_leavesNoTimeForAGame", async () => {
@@ -291,9 +293,10 @@ describe("JobMarket: claims that a proof ends", () => {
   });
 
   it("post_refusesAKey_whereAProofSaysLessThanAClaim", async () => {
-    const { market } = world();
+    const { market, requester } = world();
+    const caller = { account: requester.account.address };
     const post = async (changes: object, rare: object = {}) =>
-      refusalOf(market.simulate.post([await provableRequest(world(), network, rare, changes)], as("requester")));
+      refusalOf(market.simulate.post([await provableRequest(world(), network, rare, changes)], caller));
     expect(await post({})).to.equal("accepted");
     expect(await post({ answer: false })).to.include("NotProvable(0)");
     expect(await post({ items: 2 })).to.include("NotProvable(1)");
