@@ -1,5 +1,11 @@
 import { isAddressEqual, type Address } from "viem";
-import { isOpen, type ClaimRecord, type GameRecord, type History, type JobRecord } from "../src/chain/market/history.ts";
+import {
+  isOpen,
+  type ClaimRecord,
+  type GameRecord,
+  type History,
+  type JobRecord,
+} from "../src/chain/market/history.ts";
 import { Outcome, Side } from "../src/chain/structs.ts";
 
 const isLost = ({ closed }: GameRecord): boolean => closed?.outcome === Outcome.workerWon;

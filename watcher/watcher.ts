@@ -112,8 +112,7 @@ export class Watching implements Duty {
     const { sender, deployment } = this.#options.session;
     if (isOver(job, now, sender.address, deployment.parameters.baseClock)) return "all";
     const isJudged = job.claims.some(
-      (claim) =>
-        isOpen(claim) && (now <= claim.windowEnd || claim.games.some(({ closed }) => closed === undefined)),
+      (claim) => isOpen(claim) && (now <= claim.windowEnd || claim.games.some(({ closed }) => closed === undefined)),
     );
     return isJudged && (this.#executions.knows(job) || this.#executions.awaits(job)) ? "nothing" : "inputs";
   };

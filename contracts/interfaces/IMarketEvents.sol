@@ -113,8 +113,8 @@ struct Delivery {
 }
 
 /// @notice A proof that a program gives the outputs of a claim for the inputs of the claim's job. The first public
-/// value is the context, `keccak256(abi.encode(chainid, market, jobId, worker)) >> 8`. The inputs' elements follow, then
-/// the outputs': of each tensor as many whole elements in a value as fit 31 bytes, the first element lowest.
+/// value is the context, `keccak256(abi.encode(chainid, market, jobId, worker)) >> 8`. The elements of inputs and
+/// outputs follow, tensor by tensor: as many whole elements in a value as fit 31 bytes, the first element lowest.
 /// @param key The key's words: origin (1: secrets known, 2: ceremony), circuit, alpha (2 words), beta, gamma, delta (4
 /// words each), then a point (2 words) for the constant and for each public value.
 /// @param proof The proof's words: A (2), B (4), C (2).

@@ -28,6 +28,7 @@ contract ProofExtension is IProvenJobs, TermedClaims {
     /// @param vault_ The market's vault.
     /// @param game_ The market's game.
     /// @param p The market's parameters.
+    // solhint-disable-next-line no-empty-blocks
     constructor(IStakeVault vault_, IDisputeGame game_, Parameters memory p) JobRecords(vault_, game_, p) {}
 
     /// @inheritdoc IProvenJobs

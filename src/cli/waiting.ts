@@ -54,7 +54,13 @@ export function waitOnTerminal(
     } catch (error) {
       // A wait that was ended has failed for no other reason.
       if (!signal.aborted) throw error;
-      const resume = commandText(["result", jobId, "--wait", ...flags, ...(keys.length > 0 ? ["--proof-keys", keys.join()] : [])]);
+      const resume = commandText([
+        "result",
+        jobId,
+        "--wait",
+        ...flags,
+        ...(keys.length > 0 ? ["--proof-keys", keys.join()] : []),
+      ]);
       throw new InterruptedError(`stopped before the result was there; the job goes on. To wait again: ${resume}`, {
         cause: error,
       });

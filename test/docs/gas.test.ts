@@ -11,6 +11,7 @@ type Golden = {
   attestations: Row[];
   exams: Row[];
   panels: Row[];
+  proven: Row[];
   disputes: Record<string, Dispute[]>;
   endings: Row[];
   sweep: Row[];
@@ -65,6 +66,7 @@ describe("docs/gas.md", () => {
       fields(golden.attestations, ["transaction", "gas"]),
       fields(golden.exams, ["transaction", "gas"]),
       fields(golden.panels, ["transaction", "gas"]),
+      fields(golden.proven, ["transaction", "gas"]),
       disputes.flatMap(([model, games]) =>
         [false, true]
           .map((published) => games.filter((game) => game.published === published))

@@ -50,10 +50,7 @@ contract ProofVerifier {
         for (uint256 t = 0; t < tensors.length; ++t) {
             uint256 size = tensors[t].elementBytes;
             uint256 length = tensors[t].data.length;
-            require(
-                size != 0 && size <= PublicValues.VALUE_BYTES && length % size == 0,
-                WrongSize(t, size, length)
-            );
+            require(size != 0 && size <= PublicValues.VALUE_BYTES && length % size == 0, WrongSize(t, size, length));
             count += PublicValues.count(length, size);
         }
         values = new uint256[](count);

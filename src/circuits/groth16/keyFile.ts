@@ -25,7 +25,7 @@ const COORDINATE_BYTES = 32;
 const HEAD_WORDS = 16;
 
 /** A program whose circuit a key is for. */
-export type KeySubject = Pick<Header, "programRoot" | "domains">;
+type KeySubject = Pick<Header, "programRoot" | "domains">;
 
 /** Writes a key as a file's bytes. */
 export function writeKey(curve: Curve, key: ProvingKey, { programRoot, domains }: KeySubject): Uint8Array {

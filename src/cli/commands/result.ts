@@ -32,7 +32,12 @@ const hashes: Parse<Hex[]> = (text, name) => list(text, name).map((one) => bytes
 const settings = {
   ...chainSettings,
   wait: toggle("wait until the result is final and delivered, also while no node answers"),
-  proofKeys: optional<Hex[]>("hashes", "of keys whose proofs you take for final, comma-separated; with --wait", hashes, "none"),
+  proofKeys: optional<Hex[]>(
+    "hashes",
+    "of keys whose proofs you take for final, comma-separated; with --wait",
+    hashes,
+    "none",
+  ),
 };
 
 type Options = ModelOptions &
@@ -116,12 +121,7 @@ function requireItem({ item, from, wait }: Options & { wait?: boolean }): { item
   return { item, url: from };
 }
 
-const itemLines = (
-  job: Hex,
-  item: number,
-  found: ItemOutputs,
-  shown: Presentation,
-): string[] => [
+const itemLines = (job: Hex, item: number, found: ItemOutputs, shown: Presentation): string[] => [
   `job ${job}, item ${item}`,
   `part of the claim with the root ${found.root}, which ${fateOf(found)}`,
   ...outputLines(found.outputs, shown),

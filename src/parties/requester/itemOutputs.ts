@@ -81,7 +81,15 @@ export async function claimedOutputs(
   if (outputs.size === 0)
     throw new JobInputError(`item ${item}: all outputs of the program are the last item's: ask for ${job.items - 1}`);
   const { programRoot } = job;
-  return { programRoot, root, finalised: claim.finalised, ...(claim.proven && { provenBy: claim.proven.keyHash }), outputs, claim: claim.claim, deliveries };
+  return {
+    programRoot,
+    root,
+    finalised: claim.finalised,
+    ...(claim.proven && { provenBy: claim.proven.keyHash }),
+    outputs,
+    claim: claim.claim,
+    deliveries,
+  };
 }
 
 async function fetchBytes(address: string, place: OutputPlace): Promise<Uint8Array> {

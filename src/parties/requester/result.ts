@@ -123,10 +123,11 @@ export type WaitOptions = Partial<OutageOptions> & {
 };
 
 /**
- * Waits until a job is finalised and the outputs are delivered, or until the outputs are proven under one of `keys`. All state comes from the chain: the function can be
- * called again at any time. While no node answers, the function keeps waiting.
- * @throws JobClosedError if the job ends without a result or with a proof under another key, JobUntakenError if its deadline leaves no worker time to
- *   claim it, JobUnknownError, or the signal's reason
+ * Waits until a job is finalised and the outputs are delivered, or until the outputs are proven under one of `keys`.
+ * All state comes from the chain: the function can be called again at any time. While no node answers, the function
+ * keeps waiting.
+ * @throws JobClosedError if the job ends without a result or with a proof under another key, JobUntakenError if its
+ *   deadline leaves no worker time to claim it, JobUnknownError, or the signal's reason
  */
 export async function waitForResult(
   session: Reader,
@@ -219,8 +220,8 @@ function provenResult(job: JobRecord, record: ClaimRecord, keys: readonly Hex[])
   const { keyHash, outputs } = record.proven!;
   if (!keys.some((key) => key.toLowerCase() === keyHash))
     throw new JobClosedError(
-      `the claim of job ${job.id} was proven under the key ${keyHash}, which you did not name: it never becomes final. ` +
-        "If the key is of this program, and you trust those who made it, name it in keys",
+      `the claim of job ${job.id} was proven under the key ${keyHash}, which you did not name: it never becomes ` +
+        "final. If the key is of this program, and you trust those who made it, name it in keys",
     );
   const bytes = new Map(outputs.map((data, output) => [output, hexToBytes(data)]));
   return Object.assign(resultOf(job, record, bytes), { provenBy: keyHash });

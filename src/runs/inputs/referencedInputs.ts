@@ -308,8 +308,7 @@ export class ReferencedInputs implements HeldInputs {
 }
 
 /** Whether a claim on a job is open, or may still come. */
-const mayBeDisputed = ({ closed, claims }: JobRecord): boolean =>
-  !closed && !claims.some(stands);
+const mayBeDisputed = ({ closed, claims }: JobRecord): boolean => !closed && !claims.some(stands);
 
 /** Returns the key of a job's inputs: equal keys mean equal inputs to an execution. */
 const keyOf = ({ job }: Pick<JobRecord, "job">): string =>

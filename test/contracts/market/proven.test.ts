@@ -23,13 +23,7 @@ import { outputsOf } from "../../../testkit/circuits/networks.ts";
 import { marketKit, OTHER_ROOT } from "../../../testkit/protocol/marketKit.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { attest } from "../../../testkit/protocol/reports.ts";
-import {
-  expansionAround,
-  leafPick,
-  sketched,
-  SketchedGame,
-  type Sketch,
-} from "../../../testkit/protocol/sketch.ts";
+import { expansionAround, leafPick, sketched, SketchedGame, type Sketch } from "../../../testkit/protocol/sketch.ts";
 import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { claimId, claimKey, creditOf, gasOf, jobId, postJob } from "../../../testkit/protocol/world.ts";
