@@ -1,11 +1,15 @@
 import type { Address, Hex, TransactionReceipt } from "viem";
 import type { Logger } from "../../base/log.ts";
 import { ContractRevertError } from "../../chain/errors.ts";
+import { gasPriceNow } from "../../chain/gasPrice.ts";
 import type { JobRecord } from "../../chain/market/history.ts";
 import { proofContextOf } from "../../chain/market/ids.ts";
 import type { Session } from "../../chain/market/session.ts";
 import type { ClaimProof } from "../../chain/structs.ts";
 import type { RunExecution } from "../../dispute/run/runExecution.ts";
+
+/** Words of a key before the points of its public values (contracts/program/Groth16.sol). */
+const KEY_WORDS = 18;
 
 /** Proves outputs under keys that the worker's settings name. */
 export type Prover = {
@@ -18,6 +22,16 @@ export type Prover = {
    */
   prove(job: Pick<JobRecord, "job" | "terms" | "program">, run: RunExecution, context: bigint): Promise<ClaimProof>;
 };
+
+/** Gas of a proof's call, measured, without and for each public value. */
+const CALL_GAS = 300_000n;
+const VALUE_GAS = 9_200n;
+
+/** Whether a job pays the gas of a proof's call, at the price of now. */
+async function paysFor({ publicClient }: Session, { job }: JobRecord, { key }: ClaimProof): Promise<boolean> {
+  const gas = CALL_GAS + VALUE_GAS * BigInt((key.length - KEY_WORDS) / 2);
+  return gas * (await gasPriceNow(publicClient)) <= job.fee;
+}
 
 /** The context of a session's proofs about a job. */
 const contextOf = ({ id }: JobRecord, { deployment: { chainId, market }, sender }: Session): bigint =>
@@ -40,6 +54,10 @@ export async function submitProven(
     proof = await prover.prove(job, run, contextOf(job, session));
   } catch (error) {
     log.warn({ job: job.id, reason: (error as Error).message }, "no proof for a job with a key: submitted without");
+    return undefined;
+  }
+  if (!(await paysFor(session, job, proof))) {
+    log.warn({ job: job.id, fee: String(job.job.fee) }, "a proof's gas costs more than the fee: submitted without");
     return undefined;
   }
   try {
