@@ -6,9 +6,8 @@ import type { Hex } from "viem";
 import { setTimeout as sleep } from "node:timers/promises";
 import { writeKey } from "../../../src/circuits/groth16/keyFile.ts";
 import { KeyProver } from "../../../src/circuits/prover.ts";
-import { ClaimStatus } from "../../../src/chain/structs.ts";
+import { JobStatus } from "../../../src/chain/structs.ts";
 import { knownProgram } from "../../../src/dispute/run/execution.ts";
-import { claimKeyOf, claimOf } from "../../../src/chain/market/ids.ts";
 import { waitForResult } from "../../../src/parties/requester/result.ts";
 import type { WorkerOptions } from "../../../src/parties/worker/options.ts";
 import { AROUND_ONE, networkInput } from "../../../testkit/circuits/networks.ts";
@@ -39,7 +38,7 @@ describe("a worker that proves", function () {
     const key = await players.workerKey();
     const { collateral } = (await players.chain.sessionOf(key)).deployment.parameters;
     const rare = { collateral, keyHash };
-    const { requester, jobId, job } = await players.post(program, inputs, { answer: true, rare });
+    const { requester, jobId } = await players.post(program, inputs, { answer: true, rare });
     const watcher = await players.startWatcher(await players.watcherKey(), program, reference());
     const worker = await players.startWorker(key, program, reference(), options);
     const end = async (): Promise<void> => {
@@ -47,11 +46,11 @@ describe("a worker that proves", function () {
       await watcher.stop();
       await players.chain.close();
     };
-    return { players, requester, jobId, job, worker, watcher, end };
+    return { requester, jobId, worker, watcher, end };
   }
 
   it("jobWithAKeyOfItsSettings_endsByAProof_withoutAWindow_andWatchersLeaveItAlone", async () => {
-    const { requester, jobId, job, worker, watcher, end } = await served(network.keyHash, { prover });
+    const { requester, jobId, worker, watcher, end } = await served(network.keyHash, { prover });
     const { root } = await first(worker, "proven");
     const result = await waitForResult(requester, jobId, { keys: [network.keyHash], intervalMs: 20 });
     expect(result.provenBy).to.equal(network.keyHash);
@@ -59,10 +58,8 @@ describe("a worker that proves", function () {
       network.outputs.map((bytes) => [...bytes]),
     );
     expect([...result.inputs![0]!]).to.deep.equal([...network.inputs[0]!]);
-    const { collateral } = requester.deployment.parameters;
-    const claim = claimOf(job, result.worker, root, collateral);
-    const { status } = await requester.market.claimOf(claimKeyOf(jobId, claim));
-    expect(status).to.equal(ClaimStatus.proven);
+    expect(result.root).to.equal(root);
+    expect((await requester.market.jobOf(jobId)).status).to.equal(JobStatus.proven);
     // Whoever names no key, or another one, gets no result.
     for (const keys of [[], [`0x${"11".repeat(32)}`] as const]) {
       const refused = waitForResult(requester, jobId, { keys, intervalMs: 20 }).catch((error: unknown) => error);
