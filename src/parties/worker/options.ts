@@ -32,7 +32,7 @@ export type WorkerOptions = RoleOptions<WorkerEvent> & {
   seals?: SealBook | undefined;
   /** Where its exam results become claims: the worker defends and finalises them there, with the same account. */
   examClaims?: OwnExamClaims | undefined;
-  /** Keys under which outputs are proven, for jobs whose terms name a key; without, such jobs wait for their windows. */
+  /** Proves outputs under keys of its own, for jobs whose terms name the key; all other jobs wait for their windows. */
   prover?: Prover | undefined;
   /** How jobs that ask for an answer are answered without exact execution; never if absent. */
   native?: NativeWorkerOptions | undefined;

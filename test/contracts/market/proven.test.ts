@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { bytesToHex, hexToBytes, zeroHash, type Hex } from "viem";
+import { bytesToHex, hexToBytes, keccak256, zeroHash, type Hex } from "viem";
 import { ClaimStatus, JobStatus, type ClaimProof } from "../../../src/chain/structs.ts";
 import { hopOf } from "../../../src/chain/market/revealLevels.ts";
 import { proofContextOf, termsHashOf } from "../../../src/chain/market/ids.ts";
@@ -120,6 +120,19 @@ describe("JobMarket: claims that a proof ends", () => {
     expect(await market.read.refundOf([claim.job])).to.deep.equal([false, 0n]);
     // Who judges claims itself may look at any claim's outputs.
     await market.read.checkOutput([claim, 0n, of]);
+  });
+
+  it("validators_giveNoVerdictOfAProvenClaim", async () => {
+    const { market, viem, worker } = world();
+    const { claim, terms, proof } = await submitted();
+    await market.write.finaliseByProof([claim, terms, proof]);
+    const identities = await viem.deployContract("AgentIdentities");
+    const registry = await viem.deployContract("AgentValidations", [identities.address]);
+    const validator = await viem.deployContract("RefuteValidator", [registry.address, market.address]);
+    await identities.write.register({ account: worker.account });
+    const hash = keccak256(await validator.read.payloadOf([0n, claim, zeroHash]));
+    await registry.write.validationRequest([validator.address, 0n, "", hash], { account: worker.account });
+    expect(await refusalOf(validator.write.report([0n, claim, zeroHash]))).to.include("ClaimNotOver");
   });
 
   it("requireProven_takesThePairOfProgramAndKey_only", async () => {
