@@ -44,11 +44,7 @@ const callers = globSync("test/contracts/solidity/*.t.sol").filter(
  * Compiled alone: the optimiser orders functions by names that number all sources compiled together, so this code would
  * change with contracts it does not use.
  */
-const ALONE = [
-  "contracts/attestation/tdx/TdxReader.sol",
-  "contracts/extras/proofs/Groth16.sol",
-  "contracts/extras/proofs/ProofVerifier.sol",
-];
+const ALONE = ["contracts/attestation/tdx/TdxReader.sol", "contracts/extras/proofs/ProofVerifier.sol"];
 type Compiler = typeof solc | typeof unoptimised;
 const overrides = Object.fromEntries<Compiler>([
   ...callers.map((file): [string, Compiler] => [file, unoptimised]),

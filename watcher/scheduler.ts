@@ -1,5 +1,11 @@
 import { isAddressEqual, type Address } from "viem";
-import type { ClaimRecord, GameRecord, History, JobRecord } from "../src/chain/market/history.ts";
+import {
+  isOpen,
+  type ClaimRecord,
+  type GameRecord,
+  type History,
+  type JobRecord,
+} from "../src/chain/market/history.ts";
 import { Outcome, Side } from "../src/chain/structs.ts";
 
 const isLost = ({ closed }: GameRecord): boolean => closed?.outcome === Outcome.workerWon;
@@ -36,7 +42,7 @@ export function schedule(history: History, me: Address, now: bigint, secondsFor:
       else agenda.plays.push({ kind: "play", job, claim, game });
     }
     agenda.lost.push(...own.filter(isLost).map((game) => ({ claim, game })));
-    const disputable = !claim.refuted && !claim.finalised && !claim.accepted && now <= claim.windowEnd;
+    const disputable = isOpen(claim) && now <= claim.windowEnd;
     // A game may have been lost by the clock, while this watcher or its node was down. That does not make the claim
     // right: it is judged again.
     if (disputable && own.every(isLost)) agenda.audits.push({ kind: "audit", job, claim, lost: own });

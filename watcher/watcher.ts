@@ -3,7 +3,7 @@ import { TransactionRevertedError } from "../src/chain/errors.ts";
 import { isOver, type Forget } from "../src/chain/market/forget.ts";
 import { overtime } from "../src/chain/market/clock.ts";
 import type { Executions } from "../src/runs/executions.ts";
-import { stateOf, type ClaimRecord, type GameRecord } from "../src/chain/market/history.ts";
+import { isOpen, stateOf, type ClaimRecord, type GameRecord } from "../src/chain/market/history.ts";
 import { Lane } from "../src/parties/role/lane.ts";
 import { requirePlainAccountAtStart } from "../src/parties/role/plainAccount.ts";
 import { NativeJobs } from "../src/runs/native/nativeJobs.ts";
@@ -118,8 +118,7 @@ export class Watching implements Duty {
     const { sender, deployment } = this.#options.session;
     if (isOver(job, now, sender.address, deployment.parameters.baseClock)) return "all";
     const isJudged = job.claims.some(
-      ({ finalised, refuted, accepted, windowEnd, games }) =>
-        !refuted && !finalised && !accepted && (now <= windowEnd || games.some(({ closed }) => closed === undefined)),
+      (claim) => isOpen(claim) && (now <= claim.windowEnd || claim.games.some(({ closed }) => closed === undefined)),
     );
     return isJudged && (this.#executions.knows(job) || this.#executions.awaits(job)) ? "nothing" : "inputs";
   };

@@ -48,7 +48,7 @@ library JobFees {
     uint256 private constant NODES_ZERO = 58;
     uint256 private constant DELIVERY_FULL = 94;
     uint256 private constant DELIVERY_ZERO = 290;
-    uint256 private constant TERMS_FULL = 138;
+    uint256 private constant TERMS_FULL = 170;
     uint256 private constant TERMS_ZERO = 246;
     uint256 private constant ADDRESS = 20;
 

@@ -6,12 +6,13 @@ import {Claim, ClaimKey, Job} from "../types/Job.sol";
 import {ProgramFacts} from "../types/Program.sol";
 import {IClaimContract} from "./IClaimContract.sol";
 import {IMarketExtension} from "./IMarketExtension.sol";
+import {IProvenJobs} from "./IProvenJobs.sol";
 import {ClaimStatus, Delivery, InputPart, JobRequest, JobStatus} from "./IMarketEvents.sol";
 
 /// @title The market for jobs: post, claim, submit, finalise, deliver.
 /// @dev The hash of their content identifies jobs and claims, and calls include this content: the subject of a call
 /// cannot change before execution.
-interface IJobMarket is IMarketExtension, IClaimContract {
+interface IJobMarket is IMarketExtension, IProvenJobs, IClaimContract {
     /// @notice Posts a job; the vault takes the fee from the caller's credit. Given bytes are checked against their
     /// roots and emitted (`InputPublished`), which lets everybody compute. The job opens when all bytes are published,
     /// or at once if `rootOnly`.

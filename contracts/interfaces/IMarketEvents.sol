@@ -16,7 +16,8 @@ import {IStepVerifier} from "./IStepVerifier.sol";
 /// @notice AwaitingInput: input bytes are missing. Open: may be claimed. Claimed: a worker computes. Submitted: a claim
 /// in its window or in dispute. Finalised: the claim stands, deliveries remain. Closed: cancelled or expired, the fee
 /// returned. Complete: finalised, all done. Sealed: a claim's hash was submitted and will be opened. Accepted: the
-/// requester took the claim during the window; the claim is paid and never becomes final.
+/// requester took the claim during the window; the claim is paid and never becomes final. Proven: a proof showed the
+/// outputs to be right if the key of the job's terms is sound; the claim is paid and never becomes final.
 enum JobStatus {
     None,
     AwaitingInput,
@@ -27,7 +28,8 @@ enum JobStatus {
     Closed,
     Complete,
     Sealed,
-    Accepted
+    Accepted,
+    Proven
 }
 
 enum ClaimStatus {
@@ -35,7 +37,18 @@ enum ClaimStatus {
     Submitted,
     Finalised,
     Refuted,
-    Accepted
+    Accepted,
+    Proven
+}
+
+/// @notice Why a job cannot have a key: a proof says nothing about traces, nor about other inputs than the items share;
+/// a seal would hide what a proof shows; a callback cannot tell a proven result from a final one.
+enum ProofObstacle {
+    NotAnAnswer,
+    SeveralItems,
+    InputNotShared,
+    SealedSubmission,
+    HasCallback
 }
 
 /// @notice A requester's request. See `Job` for the terms.
@@ -97,6 +110,23 @@ struct Delivery {
     uint32 output;
     bytes data;
     bytes32[] siblings;
+}
+
+/// @notice A proof that a program gives the outputs of a claim for the inputs of the claim's job. The first public
+/// value is the context, `keccak256(abi.encode(chainid, market, jobId, worker)) >> 8`. The elements of inputs and
+/// outputs follow, tensor by tensor: as many whole elements in a value as fit 31 bytes, the first element lowest.
+/// @param key The key's words: origin (1: secrets known, 2: ceremony), circuit, alpha (2 words), beta, gamma, delta (4
+/// words each), then a point (2 words) for the constant and for each public value.
+/// @param proof The proof's words: A (2), B (4), C (2).
+/// @param program The job's program.
+/// @param inputs All bytes of each input.
+/// @param outputs All bytes of each output.
+struct Proof {
+    uint256[] key;
+    uint256[8] proof;
+    ProgramFacts program;
+    bytes[] inputs;
+    bytes[] outputs;
 }
 
 /// @notice The permanent facts of a deployment.
@@ -186,6 +216,13 @@ interface IMarketEvents {
     error IsSealed(JobId jobId);
     error NotSealed(JobId jobId);
     error WrongSeal(JobId jobId);
+    error NotProvable(ProofObstacle obstacle);
+    error WrongKey(bytes32 expected, bytes32 given);
+    error KnownSecrets(uint256 chain);
+    error WrongOutputCount(uint256 given, uint256 expected);
+    error OutputsNotInClaim(ClaimId claimId, bytes32 outputsRoot);
+    error InputsNotInJob(bytes32 expected, bytes32 given);
+    error NotProven();
 
     event JobPosted(
         JobId indexed jobId,
@@ -213,6 +250,7 @@ interface IMarketEvents {
     event ClaimSealed(JobId indexed jobId, address indexed worker, bytes32 seal);
     event SealBroken(JobId indexed jobId, address indexed worker, uint256 collateral);
     event ClaimAccepted(JobId indexed jobId, ClaimId indexed claimId);
+    event ClaimProven(JobId indexed jobId, ClaimId indexed claimId, bytes32 indexed keyHash, bytes[] outputs);
     event ClaimFinalised(JobId indexed jobId, ClaimId indexed claimId);
     event ClaimRefuted(JobId indexed jobId, ClaimId indexed claimId, address indexed worker, uint256 collateral);
     event OutputDelivered(JobId indexed jobId, ClaimId indexed claimId, uint256 indexed output, bytes data);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {IMarketEvents} from "../interfaces/IMarketEvents.sol";
+import {IMarketEvents, ProofObstacle} from "../interfaces/IMarketEvents.sol";
 import {Descent} from "../game/Descent.sol";
 import {GasSchedule} from "../game/GasSchedule.sol";
 import {PositionalMerkle} from "../merkle/PositionalMerkle.sol";
-import {ProgramHeader} from "../program/ProgramHeader.sol";
+import {InputSource, ProgramHeader} from "../program/ProgramHeader.sol";
 import {ProgramProofs} from "../program/ProgramProofs.sol";
 import {Runs} from "../program/Runs.sol";
 import {JobId} from "../types/Ids.sol";
@@ -76,6 +76,19 @@ library Admission {
             if (size <= most && !each) deliverables |= uint64(1 << i);
         }
         if (answer) answers = uint8(count);
+    }
+
+    /// @notice Checks that a proof can say all that a claim about a job says.
+    /// @param answer Whether a claim consists of the outputs' roots.
+    function checkProvable(bytes calldata header, uint256 items, bool answer) internal pure {
+        // SAFETY: a trace's root holds tensors about which a proof says nothing.
+        require(answer, IMarketEvents.NotProvable(ProofObstacle.NotAnAnswer));
+        require(items == 1, IMarketEvents.NotProvable(ProofObstacle.SeveralItems));
+        uint256 count = header.inputCount();
+        for (uint256 i = 0; i < count; ++i) {
+            (InputSource source, ) = header.inputSource(i);
+            require(source == InputSource.Shared, IMarketEvents.NotProvable(ProofObstacle.InputNotShared));
+        }
     }
 
     /// @notice Checks how many inputs are given.

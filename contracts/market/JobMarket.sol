@@ -3,13 +3,15 @@ pragma solidity 0.8.37;
 
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {IJobMarket} from "../interfaces/IJobMarket.sol";
-import {Deployment, Delivery, JobStatus, ClaimStatus} from "../interfaces/IMarketEvents.sol";
+import {Deployment, Delivery, JobStatus, ClaimStatus, Proof} from "../interfaces/IMarketEvents.sol";
 import {IMarketExtension} from "../interfaces/IMarketExtension.sol";
 import {IClaimContract} from "../interfaces/IClaimContract.sol";
+import {IProvenJobs} from "../interfaces/IProvenJobs.sol";
 import {IDisputeGame} from "../interfaces/IDisputeGame.sol";
 import {IStakeVault} from "../interfaces/IStakeVault.sol";
 import {ClaimContract} from "./ClaimContract.sol";
 import {MarketExtension} from "./MarketExtension.sol";
+import {ProofExtension} from "./ProofExtension.sol";
 import {JobPosting} from "./JobPosting.sol";
 import {JobRecords} from "./JobRecords.sol";
 import {ResultDelivery} from "./ResultDelivery.sol";
@@ -23,6 +25,7 @@ import {Terms} from "../types/Terms.sol";
 /// game's part.
 contract JobMarket is ResultDelivery, JobPosting, ClaimContract {
     MarketExtension private immutable _extension;
+    ProofExtension private immutable _proofs;
 
     /// @dev Reverts with `NotItsMarket` or `OtherParameters`, and as `ParameterChecks.check`.
     /// @param vault_ The vault, deployed before with this address as market.
@@ -39,6 +42,7 @@ contract JobMarket is ResultDelivery, JobPosting, ClaimContract {
         bytes32 extensionOf = keccak256(abi.encode(vault_, game_, p));
         require(extension_.extensionOf() == extensionOf, OtherParameters(address(extension_)));
         _extension = extension_;
+        _proofs = extension_.proofs();
     }
 
     /* ---- Claims and submissions ---- */
@@ -100,83 +104,98 @@ contract JobMarket is ResultDelivery, JobPosting, ClaimContract {
         _vault.slash(key.worker, collateral, false);
     }
 
-    /* ---- Calls of the extension: the call ends there, and what follows only names its result ---- */
+    /* ---- Calls of the extensions: the call ends there, and what follows only names its result ---- */
 
     /// @inheritdoc IMarketExtension
     function cancel(Job calldata) external {
-        _extend();
+        _run(address(_extension));
     }
 
     /// @inheritdoc IMarketExtension
     function accept(Claim calldata) external {
-        _extend();
+        _run(address(_extension));
     }
 
     /// @inheritdoc IMarketExtension
     function reclaim(Claim calldata) external {
-        _extend();
+        _run(address(_extension));
     }
 
     /// @inheritdoc IMarketExtension
     function requireOutput(Claim calldata, uint256, Delivery calldata) external view {
-        _extendedView();
+        _runView(address(_extension));
     }
 
     /// @inheritdoc IMarketExtension
     function checkOutput(Claim calldata, uint256, Delivery calldata) external view {
-        _extendedView();
+        _runView(address(_extension));
     }
 
     /// @inheritdoc IMarketExtension
     function refundOf(Job calldata) external view returns (bool returned, uint256 amount) {
-        _extendedView();
+        _runView(address(_extension));
         return (returned, amount);
     }
 
     /// @inheritdoc IMarketExtension
     function deployment() external view returns (Deployment memory facts) {
-        _extendedView();
+        _runView(address(_extension));
         return facts;
     }
 
     /// @inheritdoc IMarketExtension
     function claimOnTerms(Job calldata, Terms calldata) external {
-        _extend();
+        _run(address(_extension));
     }
 
     /// @inheritdoc IMarketExtension
     function submitOnTerms(Job calldata, Terms calldata, bytes calldata) external returns (ClaimId) {
-        _extend();
+        _run(address(_extension));
     }
 
     /// @inheritdoc IMarketExtension
     function claimAndSubmit(Job calldata, Terms calldata, bytes calldata) external returns (ClaimId) {
-        _extend();
+        _run(address(_extension));
     }
 
     /// @inheritdoc IMarketExtension
     function seal(Job calldata, Terms calldata, bytes32) external {
-        _extend();
+        _run(address(_extension));
     }
 
     /// @inheritdoc IMarketExtension
     function openSeal(Job calldata, Terms calldata, address, bytes32, bytes calldata) external returns (ClaimId) {
-        _extend();
+        _run(address(_extension));
     }
 
     /// @inheritdoc IMarketExtension
     function breakSeal(Job calldata, Terms calldata, address, bytes32) external {
-        _extend();
+        _run(address(_extension));
     }
 
     /// @inheritdoc IMarketExtension
     function expireOnTerms(Job calldata, Terms calldata) external {
-        _extend();
+        _run(address(_extension));
     }
 
     /// @inheritdoc IMarketExtension
     function acceptEarly(Claim calldata, Terms calldata) external {
-        _extend();
+        _run(address(_extension));
+    }
+
+    /// @inheritdoc IProvenJobs
+    function finaliseByProof(Claim calldata, Terms calldata, Proof calldata) external {
+        _run(address(_proofs));
+    }
+
+    /// @inheritdoc IProvenJobs
+    function claimAndProve(Job calldata, Terms calldata, bytes calldata, Proof calldata) external returns (ClaimId) {
+        _run(address(_proofs));
+    }
+
+    /// @inheritdoc IProvenJobs
+    function requireProven(Claim calldata, Terms calldata, bytes32, Delivery calldata) external view {
+        _runView(address(_proofs));
     }
 
     /* ---- Views ---- */
@@ -201,10 +220,9 @@ contract JobMarket is ResultDelivery, JobPosting, ClaimContract {
         if (status != ClaimStatus.None) time = record.number;
     }
 
-    /// @dev Runs this call's data with the extension's code on this contract's storage, and ends the call with the same
+    /// @dev Runs this call's data with an extension's code on this contract's storage, and ends the call with the same
     /// return or revert data.
-    function _extend() private {
-        address code = address(_extension);
+    function _run(address code) private {
         assembly ("memory-safe") {
             let data := mload(0x40)
             calldatacopy(data, 0, calldatasize())
@@ -217,13 +235,13 @@ contract JobMarket is ResultDelivery, JobPosting, ClaimContract {
         }
     }
 
-    /// @dev The same for a view. SAFETY: the extension's functions with these names are views too.
-    function _extendedView() private view {
-        function() view extend;
-        function() stateChanging = _extend;
+    /// @dev The same for a view. SAFETY: the extensions' functions with these names are views too.
+    function _runView(address code) private view {
+        function(address) view run;
+        function(address) stateChanging = _run;
         assembly ("memory-safe") {
-            extend := stateChanging
+            run := stateChanging
         }
-        extend();
+        run(code);
     }
 }

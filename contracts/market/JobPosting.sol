@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 import {IJobMarket} from "../interfaces/IJobMarket.sol";
-import {JobStatus, JobRequest, InputPart} from "../interfaces/IMarketEvents.sol";
+import {JobStatus, JobRequest, InputPart, ProofObstacle} from "../interfaces/IMarketEvents.sol";
 import {Clock} from "../game/Clock.sol";
 import {Admission} from "./Admission.sol";
 import {Inputs} from "./Inputs.sol";
@@ -136,6 +136,11 @@ abstract contract JobPosting is IJobMarket, JobRecords {
                 t.openFrom <= block.timestamp + LONGEST_JOB,
                 DeadlineTooFar(t.openFrom, block.timestamp + LONGEST_JOB)
             );
+        }
+        if (t.keyHash != 0) {
+            Admission.checkProvable(request.program.header, request.items, request.answer);
+            require(t.openFrom == 0, NotProvable(ProofObstacle.SealedSubmission));
+            require(request.callbackGas == 0, NotProvable(ProofObstacle.HasCallback));
         }
         return keccak256(abi.encode(t));
     }

@@ -14,16 +14,17 @@ import {ClaimGuards} from "./ClaimGuards.sol";
 import {MarketParameters} from "./MarketParameters.sol";
 
 /// @title The market's job records, and the vault and the game that the market works with.
-/// @dev SAFETY: the market and its extension have the same storage: all shared state is declared here.
+/// @dev SAFETY: the market and its extensions have the same storage: all shared state is declared here.
 abstract contract JobRecords is MarketParameters, ClaimGuards {
     using ProgramProofs for ProgramFacts;
 
     /// @dev The contract's record for a job, including the claim, in one word. number: the parts of the input still
     /// missing (AwaitingInput), the block in which the job opened (Open), until when the worker may submit (Claimed),
-    /// the end of the window (Submitted), the time of sealing (Sealed) or acceptance (Accepted), the time when the
-    /// claim became final (Finalised, Complete) or `RETURNED` if the fee was reclaimed. subject: the worker's address
-    /// (Claimed), the first 26 bytes of the claim's id (Submitted, Finalised, Complete, Accepted; collisions of 208
-    /// bits are out of reach) or from a hash over worker and seal (Sealed), the requester's refund (Closed).
+    /// the end of the window (Submitted), the time of sealing (Sealed), acceptance (Accepted) or proof (Proven), when
+    /// the claim became final (Finalised, Complete) or `RETURNED` if the fee was reclaimed. subject: the worker's
+    /// address (Claimed), the first 26 bytes of the claim's id (Submitted, Finalised, Complete, Accepted, Proven;
+    /// collisions of 208 bits are out of reach) or from a hash over worker and seal (Sealed), the requester's refund
+    /// (Closed).
     struct JobRecord {
         JobStatus status;
         uint40 number;
@@ -96,7 +97,8 @@ abstract contract JobRecords is MarketParameters, ClaimGuards {
         if (record.status == JobStatus.Sealed) return ClaimStatus.None;
         if (record.subject != _subjectOf(claimId)) return ClaimStatus.None;
         if (record.status == JobStatus.Submitted) return ClaimStatus.Submitted;
-        return record.status == JobStatus.Accepted ? ClaimStatus.Accepted : ClaimStatus.Finalised;
+        if (record.status == JobStatus.Accepted) return ClaimStatus.Accepted;
+        return record.status == JobStatus.Proven ? ClaimStatus.Proven : ClaimStatus.Finalised;
     }
 
     /// @dev Returns the part of a claim's id that a job's record holds.

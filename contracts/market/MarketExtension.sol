@@ -10,14 +10,17 @@ import {Claim, Job} from "../types/Job.sol";
 import {Parameters} from "../types/Parameters.sol";
 import {SEMANTICS} from "../types/Semantics.sol";
 import {JobRecords} from "./JobRecords.sol";
+import {ProofExtension} from "./ProofExtension.sol";
 import {TermedJobs} from "./TermedJobs.sol";
 
 /// @title The market's calls that ordinary jobs do not need. See IMarketExtension.
 /// @dev The market runs this code by delegatecalls to the address given at deployment. This contract itself holds
 /// nothing, and no other contract knows it.
-contract MarketExtension is IMarketExtension, TermedJobs {
+contract MarketExtension is TermedJobs {
     /// @notice What this extension was deployed with: its market must have the same.
     bytes32 public immutable extensionOf;
+    /// @notice The code of the calls about proofs: too large for one contract with this code.
+    ProofExtension public immutable proofs;
     address private immutable _self;
 
     /// @param vault_ The market's vault.
@@ -25,6 +28,7 @@ contract MarketExtension is IMarketExtension, TermedJobs {
     /// @param p The market's parameters.
     constructor(IStakeVault vault_, IDisputeGame game_, Parameters memory p) JobRecords(vault_, game_, p) {
         extensionOf = keccak256(abi.encode(vault_, game_, p));
+        proofs = new ProofExtension(vault_, game_, p);
         _self = address(this);
     }
 

@@ -83,7 +83,8 @@ abstract contract ResultDelivery is IJobMarket, JobClaims {
         if (dead) return (ClaimStatus.Refuted, 0, 0, 0, false);
         if (status == ClaimStatus.None) return (status, 0, 0, 0, false);
         Deliveries storage done = _deliveries[claimId];
-        bool complete = record.status == JobStatus.Complete;
+        // Accepted and proven claims are paid too; a sealed one has no status.
+        bool complete = record.status >= JobStatus.Complete;
         return (status, record.number, done.delivered, done.calledBack, complete || done.paid);
     }
 

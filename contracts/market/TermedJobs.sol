@@ -3,27 +3,18 @@ pragma solidity 0.8.37;
 
 import {ClaimStatus, JobStatus} from "../interfaces/IMarketEvents.sol";
 import {IMarketExtension} from "../interfaces/IMarketExtension.sol";
-import {ClaimId, DeviceId, JobId} from "../types/Ids.sol";
+import {ClaimId, JobId} from "../types/Ids.sol";
 import {Claim, Job} from "../types/Job.sol";
 import {Terms} from "../types/Terms.sol";
-import {JobClaims} from "./JobClaims.sol";
+import {TermedClaims} from "./TermedClaims.sol";
 
 /// @title Jobs that have terms. See IMarketExtension.
-abstract contract TermedJobs is IMarketExtension, JobClaims {
+abstract contract TermedJobs is IMarketExtension, TermedClaims {
     /* ---- Claims and submissions ---- */
 
     /// @inheritdoc IMarketExtension
-    function claimOnTerms(Job calldata job, Terms calldata terms) public {
-        JobId jobId = _termedJob(job, terms);
-        JobRecord memory record = _jobs[jobId];
-        _requireJob(jobId, record.status, JobStatus.Open);
-        _requireFit(jobId, record.number, terms);
-        if (terms.group != 0) {
-            _takeFromGroup(job.requester, terms.group, bytes32(uint256(uint160(msg.sender))));
-            // SAFETY: a device that goes from worker to worker takes one job of the group, whoever the device backs.
-            _takeFromGroup(job.requester, terms.group, DeviceId.unwrap(_provisioning.deviceOf(msg.sender)));
-        }
-        _take(jobId, job, terms.collateral);
+    function claimOnTerms(Job calldata job, Terms calldata terms) external {
+        _claimOnTerms(job, terms);
     }
 
     /// @inheritdoc IMarketExtension
@@ -31,11 +22,8 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
         Job calldata job,
         Terms calldata terms,
         bytes calldata nodes
-    ) public returns (ClaimId claimId) {
-        JobId jobId = _termedJob(job, terms);
-        require(terms.openFrom == 0, IsSealed(jobId));
-        _requireWorker(jobId);
-        return _submit(jobId, job, msg.sender, terms.collateral, nodes);
+    ) external returns (ClaimId claimId) {
+        return _submitOnTerms(job, terms, nodes);
     }
 
     /// @inheritdoc IMarketExtension
@@ -46,8 +34,8 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
     ) external returns (ClaimId claimId) {
         // SAFETY: of a job that others may claim too, they would copy the nodes and claim first.
         require(terms.reservedFor == msg.sender, ReservedForAnother(msg.sender, terms.reservedFor));
-        claimOnTerms(job, terms);
-        return submitOnTerms(job, terms, nodes);
+        _claimOnTerms(job, terms);
+        return _submitOnTerms(job, terms, nodes);
     }
 
     /* ---- Seals ---- */
@@ -117,51 +105,10 @@ abstract contract TermedJobs is IMarketExtension, JobClaims {
 
     /* ---- Helpers ---- */
 
-    /// @dev Returns a job's id after checking the terms against the job.
-    function _termedJob(Job calldata job, Terms calldata terms) private view returns (JobId jobId) {
-        jobId = _jobId(job);
-        bytes32 given = keccak256(abi.encode(terms));
-        require(given == job.termsHash, WrongTerms(jobId, job.termsHash, given));
-    }
-
     /// @dev Like `_termedJob`, for a job with sealed submissions.
     function _sealedJob(Job calldata job, Terms calldata terms) private view returns (JobId jobId) {
         jobId = _termedJob(job, terms);
         require(terms.openFrom != 0, NotSealed(jobId));
-    }
-
-    /// @dev Requires that the caller meets the terms' conditions for a worker.
-    /// @param opened The block in which the job opened.
-    function _requireFit(JobId jobId, uint256 opened, Terms calldata terms) private view {
-        address reserved = terms.reservedFor;
-        require(reserved == address(0) || reserved == msg.sender, ReservedForAnother(msg.sender, reserved));
-        if (terms.spread != 0) {
-            // If the block's hash is expired or was never available, every worker has waited long enough: a spread
-            // never exceeds the time for which the chain keeps hashes. A block's own hash is unknown within the block.
-            uint256 draw = uint256(keccak256(abi.encode(blockhash(opened), jobId, msg.sender)));
-            uint256 first = opened + 1 + (((draw >> 8) * terms.spread) >> 248);
-            require(block.number >= first, NotItsTurn(msg.sender, first));
-        }
-        (uint256 since, uint256 refuted_, uint256 late) = _vault.recordOf(msg.sender);
-        bool isOld = terms.since == 0 || (since != 0 && since <= terms.since);
-        require(isOld && refuted_ <= terms.maxRefuted && late <= terms.maxLate, RecordTooPoor(msg.sender));
-        if (terms.manufacturer != 0) {
-            DeviceId device = _provisioning.deviceOf(msg.sender);
-            bytes32 manufacturer = _provisioning.deviceInfo(device).manufacturer;
-            require(manufacturer == terms.manufacturer, OtherManufacturer(msg.sender, manufacturer));
-        }
-        if (address(terms.classes) != address(0)) {
-            require(terms.classes.classHeld(msg.sender, terms.class), ClassNotHeld(msg.sender, terms.class));
-        }
-    }
-
-    /// @dev Marks that somebody takes a job of a requester's group.
-    /// @param taker The worker, or its device.
-    function _takeFromGroup(address requester, bytes32 group, bytes32 taker) private {
-        // SAFETY: the key includes the requester, so strangers' jobs exclude nobody.
-        bytes32 key = keccak256(abi.encode(requester, group, taker));
-        require(!_taken[key], GroupTaken(group, msg.sender));
-        _taken[key] = true;
     }
 
     /// @dev Requires that a job is sealed with the given worker's seal.

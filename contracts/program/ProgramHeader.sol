@@ -106,6 +106,16 @@ library ProgramHeader {
         return tensorBytes(_field(header, offset, 1), _field(header, offset + INPUT_ELEMENTS, 8));
     }
 
+    /// @notice Bytes of an element of input `index`.
+    function inputElementBytes(bytes calldata header, uint256 index) internal pure returns (uint256) {
+        return 1 << DType.log2Bytes(_field(header, _inputOffset(header, index), 1));
+    }
+
+    /// @notice Bytes of an element of output `index`.
+    function outputElementBytes(bytes calldata header, uint256 index) internal pure returns (uint256) {
+        return 1 << DType.log2Bytes(_field(header, _outputOffset(header, index) + OUTPUT_TYPE, 1));
+    }
+
     /// @notice Returns the source of the items' input `index`, and the checkpoint from which a carried input is taken.
     function inputSource(
         bytes calldata header,
@@ -144,9 +154,7 @@ library ProgramHeader {
         bytes calldata header,
         uint256 index
     ) internal pure returns (uint256 checkpoint, uint256 bytes_, bool each) {
-        uint256 count = outputCount(header);
-        require(index < count, OutputOutOfRange(index, count));
-        uint256 offset = FIXED_BYTES + INPUT_BYTES * inputCount(header) + OUTPUT_BYTES * index;
+        uint256 offset = _outputOffset(header, index);
         checkpoint = _field(header, offset, 4);
         require(checkpoint < checkpointCount(header), OutputWithoutCheckpoint(index, checkpoint));
         uint256 scope = _field(header, offset + OUTPUT_SCOPE, 1);
@@ -167,6 +175,13 @@ library ProgramHeader {
         uint256 count = inputCount(header);
         require(index < count, InputOutOfRange(index, count));
         return FIXED_BYTES + INPUT_BYTES * index;
+    }
+
+    /// @dev Where the fields of output `index` begin.
+    function _outputOffset(bytes calldata header, uint256 index) private pure returns (uint256) {
+        uint256 count = outputCount(header);
+        require(index < count, OutputOutOfRange(index, count));
+        return FIXED_BYTES + INPUT_BYTES * inputCount(header) + OUTPUT_BYTES * index;
     }
 
     /// @dev `size` bytes from `offset`, big-endian; `offset + size` is within the header by `check`.

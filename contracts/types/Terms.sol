@@ -19,6 +19,8 @@ import {IClasses} from "../interfaces/IClasses.sol";
 /// @param group Among the requester's jobs in one group, a worker ever takes only one, and so does a device; zero: no
 /// group.
 /// @param manufacturer Manufacturer of the worker's device; zero: any.
+/// @param keyHash The hash over the words of a key: a proof under this key makes a claim `Proven` at once. Zero: no
+/// proof.
 struct Terms {
     uint128 collateral;
     uint8 spread;
@@ -32,4 +34,5 @@ struct Terms {
     uint8 class;
     bytes32 group;
     bytes32 manufacturer;
+    bytes32 keyHash;
 }

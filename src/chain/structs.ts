@@ -9,7 +9,7 @@ type GameWrite<Name extends "open" | "prove" | "reveal" | "concede"> = ContractF
   "nonpayable",
   Name
 >;
-type MarketWrite<Name extends "post" | "publishInput" | "deliver"> = ContractFunctionArgs<
+type MarketWrite<Name extends "post" | "publishInput" | "deliver" | "finaliseByProof"> = ContractFunctionArgs<
   typeof jobMarketAbi,
   "nonpayable",
   Name
@@ -32,6 +32,7 @@ export type JobRequest = MarketWrite<"post">[0];
 export type Terms = JobRequest["terms"][number];
 export type InputPart = MarketWrite<"publishInput">[2];
 export type Delivery = MarketWrite<"deliver">[1];
+export type ClaimProof = MarketWrite<"finaliseByProof">[2];
 export type Endorsement = ProvisioningWrite<"enrol">[0];
 export type Report = ProvisioningWrite<"report">[0];
 export type Statement = ProvisioningWrite<"makeStatement">[0];
@@ -113,9 +114,10 @@ export const JobStatus = {
   complete: 7,
   sealed: 8,
   accepted: 9,
+  proven: 10,
 } as const;
 export type JobStatus = (typeof JobStatus)[keyof typeof JobStatus];
-export const ClaimStatus = { none: 0, submitted: 1, finalised: 2, refuted: 3, accepted: 4 } as const;
+export const ClaimStatus = { none: 0, submitted: 1, finalised: 2, refuted: 3, accepted: 4, proven: 5 } as const;
 export type ClaimStatus = (typeof ClaimStatus)[keyof typeof ClaimStatus];
 export const PanelOutcome = { none: 0, open: 1, agreed: 2, survived: 3, split: 4, failed: 5 } as const;
 export type PanelOutcome = (typeof PanelOutcome)[keyof typeof PanelOutcome];

@@ -24,6 +24,7 @@ export const rareSettings = inGroup("terms", {
   maxRefuted: optional<number>("n", "claims of the worker that were refuted, at most", whole(0, 65_535)),
   maxLate: optional<number>("n", "deadlines that the worker missed, at most", whole(0, 65_535)),
   manufacturer: optional<Hex>("id", "of the worker's device", bytes32),
+  proofKey: optional<Hex>("hash", "of a key: a proof under it ends a claim at once (docs/proofs.md)", bytes32),
   class: optional<{ classes: Address; class: number }>("contract:class", "that the worker must hold", classOf),
 });
 
@@ -38,8 +39,8 @@ export function rareTerms(values: Partial<SettingValues<typeof rareSettings>>, m
       `--collateral ${amountText(values.collateral)} is below ${amountText(min)}, what each claim of this deployment ` +
         "locks: leave the flag out, or ask for more",
     );
-  const { collateral, reservedFor, group, spread, earlyAccept, stakedSince, maxRefuted, maxLate, manufacturer } =
-    values;
+  const { collateral, reservedFor, group, spread, earlyAccept, stakedSince, maxRefuted, maxLate } = values;
+  const { manufacturer, proofKey } = values;
   const asked: Partial<RareTerms> = {
     ...(collateral !== undefined && { collateral }),
     ...(reservedFor !== undefined && { reservedFor }),
@@ -50,6 +51,7 @@ export function rareTerms(values: Partial<SettingValues<typeof rareSettings>>, m
     ...(maxRefuted !== undefined && { maxRefuted }),
     ...(maxLate !== undefined && { maxLate }),
     ...(manufacturer !== undefined && { manufacturer }),
+    ...(proofKey !== undefined && { keyHash: proofKey }),
     ...values.class,
   };
   return Object.keys(asked).length === 0 ? undefined : { collateral: min, ...asked };

@@ -28,6 +28,7 @@ const CONNECT_PAUSE_MS = 4_000;
  * @param open Connects to the chain.
  * @param isPosted The job was posted: a node that does not know it lags.
  * @param flags How the outputs are read, for that command: `--model FILE` and so on.
+ * @param keys Hashes of keys whose proofs are taken in the place of a final claim.
  * @throws InterruptedError, JobClosedError, JobUnknownError
  */
 export function waitOnTerminal(
@@ -36,6 +37,7 @@ export function waitOnTerminal(
   isPosted: boolean,
   open: () => Promise<Reader>,
   flags: readonly string[] = [],
+  keys: readonly Hex[] = [],
 ): Promise<JobResult> {
   const onStop = (): void => output.note("stops waiting; once more to stop at once");
   let stopCounting = (): void => {};
@@ -48,11 +50,17 @@ export function waitOnTerminal(
     try {
       const options = { signal, onOutage: logOutage(output) };
       const reader = await throughOutages(open, { ...options, intervalMs: CONNECT_PAUSE_MS });
-      return await waitForResult(reader, jobId, { ...options, isPosted, onPhase });
+      return await waitForResult(reader, jobId, { ...options, isPosted, keys, onPhase });
     } catch (error) {
       // A wait that was ended has failed for no other reason.
       if (!signal.aborted) throw error;
-      const resume = commandText(["result", jobId, "--wait", ...flags]);
+      const resume = commandText([
+        "result",
+        jobId,
+        "--wait",
+        ...flags,
+        ...(keys.length > 0 ? ["--proof-keys", keys.join()] : []),
+      ]);
       throw new InterruptedError(`stopped before the result was there; the job goes on. To wait again: ${resume}`, {
         cause: error,
       });
@@ -64,7 +72,9 @@ export function waitOnTerminal(
 
 /** A result for people. */
 export const resultLines = (result: JobResult, shown: Presentation): string[] => [
-  `finalised, by ${result.worker}`,
+  result.provenBy === undefined
+    ? `finalised, by ${result.worker}`
+    : `proven under the key ${result.provenBy}, by ${result.worker}`,
   ...outputLines(result.outputs, shown),
   ...absenceLines(result),
 ];

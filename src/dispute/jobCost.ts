@@ -156,8 +156,8 @@ export function jobGas(shape: JobShape): JobGas {
   return { claim, submit, finalise, deliveries, total: claim + submit + end };
 }
 
-/** The terms of a job in a call: collateral 16, times 10, limits 4, small numbers 4, addresses, two words. */
-const TERMS = words(12, 16 + 10 + 4 + 4 + 2 * 20 + 2 * WORD);
+/** The terms of a job in a call: collateral 16, times 10, limits 4, small numbers 4, addresses, three words. */
+const TERMS = words(13, 16 + 10 + 4 + 4 + 2 * 20 + 3 * WORD);
 /**
  * Gas of the sealing call, and the extra gas for claiming on a group's terms and for opening, compared with claiming
  * and submitting.

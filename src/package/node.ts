@@ -1,4 +1,5 @@
 /** `refute-ml/node`: compiling, executing, and running a worker or a watcher, in Node. */
+export { KeyProver } from "../circuits/prover.ts";
 export { compile, type CompileOptions } from "../compiler/compile.ts";
 export {
   createExecutor,

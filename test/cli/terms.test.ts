@@ -50,6 +50,7 @@ describe("refute, terms of a job", function () {
       ...[...submitArgs, "--collateral", "3", "--reserved-for", OTHER, "--group", "panel", "--spread", "20"],
       ...["--early-accept", "--staked-since", "1700000000", "--max-refuted", "0", "--max-late", "2"],
       ...["--manufacturer", `0x${"01".repeat(32)}`, "--class", `${OTHER}:3`],
+      ...["--answer", "--proof-key", `0x${"02".repeat(32)}`],
     );
     expect(status, output).to.equal(0);
     const { job, terms } = await recordOf(stdout);
@@ -64,6 +65,7 @@ describe("refute, terms of a job", function () {
       maxRefuted: 0,
       maxLate: 2,
       manufacturer: `0x${"01".repeat(32)}`,
+      keyHash: `0x${"02".repeat(32)}`,
       classes: OTHER,
       class: 3,
     });

@@ -12,6 +12,7 @@ type Golden = {
   exams: Row[];
   validations: Row[];
   panels: Row[];
+  proven: Row[];
   disputes: Record<string, Dispute[]>;
   endings: Row[];
   sweep: Row[];
@@ -67,6 +68,7 @@ describe("docs/gas.md", () => {
       fields(golden.exams, ["transaction", "gas"]),
       fields(golden.validations, ["transaction", "gas"]),
       fields(golden.panels, ["transaction", "gas"]),
+      fields(golden.proven, ["transaction", "gas"]),
       disputes.flatMap(([model, games]) =>
         [false, true]
           .map((published) => games.filter((game) => game.published === published))

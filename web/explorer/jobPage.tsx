@@ -1,5 +1,5 @@
 import type { Snapshot } from "../../src/chain/market/session.ts";
-import type { ClaimRecord, JobRecord } from "../../src/chain/market/history.ts";
+import { isOpen, type ClaimRecord, type JobRecord } from "../../src/chain/market/history.ts";
 import { clock, counted, grouped, short, shown, time } from "../format.ts";
 import { routeHash, type Route } from "../route.ts";
 import { Empty } from "../ui/states.tsx";
@@ -94,7 +94,7 @@ function Tensors({ of, none }: { of: readonly TensorView[]; none: string }) {
 type CardProps = Pick<Props, "route" | "followed"> & { claim: ClaimRecord; now: bigint };
 
 function ClaimCard({ route, followed, claim, now }: CardProps) {
-  const isOver = claim.refuted || claim.finalised || claim.accepted;
+  const isOver = !isOpen(claim);
   return (
     <section class="card stack" aria-label={`Claim ${short(claim.id)}`}>
       <div class="row">

@@ -30,6 +30,7 @@ export function claimPhase(claim: ClaimRecord, now: bigint): PhaseView {
   if (claim.refuted) return lost("refuted");
   if (claim.finalised) return good(claim.delivered.size > 0 ? "final, delivered" : "final");
   if (claim.accepted) return good("accepted");
+  if (claim.proven !== undefined) return plain("proven under a key");
   if (claim.games.some(({ closed }) => closed === undefined)) return loud("in dispute");
   const left = Number(claim.windowEnd - now);
   return waiting(left > 0 ? `claimed, ${clock(left)} to dispute` : "window over");

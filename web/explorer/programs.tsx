@@ -1,6 +1,6 @@
 import type { Hex as Bytes } from "viem";
 import { getOrAdd } from "../../src/base/getOrAdd.ts";
-import type { JobRecord } from "../../src/chain/market/history.ts";
+import { stands, type JobRecord } from "../../src/chain/market/history.ts";
 import type { Snapshot } from "../../src/chain/market/session.ts";
 import { dtypeName } from "../../src/numerics/dtype.ts";
 import type { HeaderTensor } from "../../src/program/header.ts";
@@ -37,7 +37,7 @@ export function Programs({ route, snapshot: { history } }: Props) {
             </a>,
             shown(programName(root) ?? "–", 60),
             grouped(own.length),
-            grouped(claims.filter(({ finalised, accepted }) => finalised || accepted).length),
+            grouped(claims.filter(stands).length),
             grouped(claims.filter(({ refuted }) => refuted).length),
           ],
         };

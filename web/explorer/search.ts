@@ -1,4 +1,11 @@
-import type { ClaimRecord, GameRecord, History, JobRecord } from "../../src/chain/market/history.ts";
+import {
+  isOpen,
+  stands,
+  type ClaimRecord,
+  type GameRecord,
+  type History,
+  type JobRecord,
+} from "../../src/chain/market/history.ts";
 import { programName } from "./values.ts";
 
 /** What jobs are chosen by, beside a text. */
@@ -12,15 +19,14 @@ export const FILTERS = {
 } as const;
 export type Filter = keyof typeof FILTERS;
 
-const isOver = ({ refuted, finalised, accepted }: ClaimRecord): boolean => refuted || finalised || accepted;
 const hasOpenGame = ({ games }: ClaimRecord): boolean => games.some(({ closed }) => closed === undefined);
 
 const HOLDS: Record<Filter, (job: JobRecord) => boolean> = {
   all: () => true,
   open: ({ open }) => open,
-  claimed: ({ claims, holder }) => holder !== undefined || claims.some((claim) => !isOver(claim)),
-  disputed: ({ claims }) => claims.some((claim) => !isOver(claim) && hasOpenGame(claim)),
-  final: ({ claims }) => claims.some(({ finalised, accepted }) => finalised || accepted),
+  claimed: ({ claims, holder }) => holder !== undefined || claims.some(isOpen),
+  disputed: ({ claims }) => claims.some((claim) => isOpen(claim) && hasOpenGame(claim)),
+  final: ({ claims }) => claims.some(stands),
   refuted: ({ claims }) => claims.some(({ refuted }) => refuted),
 };
 
@@ -44,4 +50,4 @@ const gameNames = ({ id, challenger }: GameRecord): string[] => [id, challenger]
 
 /** What lies behind claims that are not over, in the smallest unit of the stake asset. */
 export const atStake = ({ claims }: Pick<History, "claims">): bigint =>
-  [...claims.values()].reduce((sum, record) => (isOver(record) ? sum : sum + record.claim.collateral), 0n);
+  [...claims.values()].reduce((sum, record) => (isOpen(record) ? sum + record.claim.collateral : sum), 0n);

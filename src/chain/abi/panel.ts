@@ -7,7 +7,8 @@ items; uint32 firstItem; uint8 answers; uint128 fee; uint32 window; uint32 claim
 callbackGas; uint32 maxOutputBytes; uint64 deliverables; bool rootOnly; bytes32 salt; bytes32 termsHash; }",
   "struct ProgramFacts { bytes header; bytes32 stepsRoot; bytes32 checkpointsRoot; }",
   "struct Terms { uint128 collateral; uint8 spread; uint40 openFrom; bool earlyAccept; uint40 since; uint16 \
-maxRefuted; uint16 maxLate; address reservedFor; address classes; uint8 class; bytes32 group; bytes32 manufacturer; }",
+maxRefuted; uint16 maxLate; address reservedFor; address classes; uint8 class; bytes32 group; bytes32 manufacturer; \
+bytes32 keyHash; }",
   "struct JobRequest { ProgramFacts program; bytes32[] inputRoots; bytes[] inputs; uint32 items; uint32 firstItem; \
 uint128 fee; uint32 window; uint32 claimSeconds; uint64 deadline; uint32 callbackGas; uint32 maxOutputBytes; bool \
 rootOnly; bool answer; bytes32 salt; Terms[] terms; }",

@@ -3,6 +3,7 @@ import { jobMarketAbi } from "../abi/jobMarket.ts";
 import { calldataOf } from "../call.ts";
 import type {
   Claim,
+  ClaimProof,
   Delivery,
   DeploymentFacts,
   InputPart,
@@ -170,6 +171,25 @@ export class JobMarket extends JobMarketReader {
    */
   acceptEarly(claim: Claim, terms: Terms): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "acceptEarly", args: [claim, terms] });
+  }
+
+  /**
+   * Ends a claim in its window by a proof under the key of the job's terms.
+   * @throws ContractRevertError `WrongTerms`, `WrongClaimStatus`, `GamesOpen`, `WrongKey`, `KnownSecrets`, `NotProven`,
+   *   and the errors for tensors of other sizes or roots
+   */
+  finaliseByProof(claim: Claim, terms: Terms, proof: ClaimProof): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "finaliseByProof", args: [claim, terms, proof] });
+  }
+
+  /**
+   * Claims a job (unless the sender has), submits, and ends the claim by a proof that names the sender.
+   * @param nodes As for `submit`.
+   * @param by When the claimed time is over, unix seconds.
+   * @throws ContractRevertError the errors of `claim`, `submit` and `finaliseByProof`
+   */
+  claimAndProve(job: Job, terms: Terms, nodes: Hex, proof: ClaimProof, by?: number): Promise<TransactionReceipt> {
+    return this.#sender.send({ ...this.contract, functionName: "claimAndProve", args: [job, terms, nodes, proof] }, by);
   }
 
   /**

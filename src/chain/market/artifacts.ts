@@ -16,6 +16,7 @@ export const SOURCES = {
   StakeVault: "vault/StakeVault.sol",
   DisputeGame: "game/DisputeGame.sol",
   MarketExtension: "market/MarketExtension.sol",
+  ProofExtension: "market/ProofExtension.sol",
   JobMarket: "market/JobMarket.sol",
   ClaimsDeployer: "extras/pledge/ClaimsDeployer.sol",
   ExamClaims: "extras/pledge/ExamClaims.sol",

@@ -1,5 +1,5 @@
 import { isAddressEqual, type Address, type Hex } from "viem";
-import { questionOf, type History, type JobRecord, type ProtocolEvent } from "./history.ts";
+import { questionOf, stands, type History, type JobRecord, type ProtocolEvent } from "./history.ts";
 import { sourcesOf } from "./jobInputs.ts";
 
 /**
@@ -60,10 +60,10 @@ export function isOver(record: JobRecord, now: bigint, me: Address, baseClock: n
   const last = claims.at(-1);
   const isSettled = last !== undefined && !last.refuted;
   if (!closed && !isSettled && (isHeld || now <= job.deadline)) return false;
-  return claims.every(({ refuted, finalised, accepted, windowEnd, games }) => {
-    const open = games.filter((game) => game.closed === undefined);
-    if (refuted) return open.every(({ challenger }) => !isAddressEqual(challenger, me));
-    return open.length === 0 && (finalised || accepted || now > windowEnd);
+  return claims.every((claim) => {
+    const open = claim.games.filter((game) => game.closed === undefined);
+    if (claim.refuted) return open.every(({ challenger }) => !isAddressEqual(challenger, me));
+    return open.length === 0 && (stands(claim) || now > claim.windowEnd);
   });
 }
 

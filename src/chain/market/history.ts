@@ -61,6 +61,8 @@ export type ClaimRecord = {
   refuted: boolean;
   /** The requester took it in its window: it is over, and never becomes final. */
   accepted: boolean;
+  /** A proof ended it: the claim never becomes final. The outputs are right if the key is sound. */
+  proven?: { keyHash: Hex; outputs: readonly Hex[] };
   /** The outputs delivered, by number. */
   delivered: Map<number, Hex>;
   /** The transactions that first delivered them. */
@@ -71,6 +73,15 @@ export type ClaimRecord = {
   /** The fee went back to the requester: nobody is paid for a delivery. */
   reclaimed: boolean;
 };
+
+type Ends = Pick<ClaimRecord, "finalised" | "refuted" | "accepted" | "proven">;
+
+/** Whether a claim has its result for good: final, accepted by the requester, or proven. */
+export const stands = ({ finalised, accepted, proven }: Omit<Ends, "refuted">): boolean =>
+  finalised || accepted || proven !== undefined;
+
+/** Whether a claim can be disputed, or becomes final only by a transaction that was not sent yet. */
+export const isOpen = (claim: Ends): boolean => !claim.refuted && !stands(claim);
 
 /** An accepted move: the sent data and the resulting state. */
 export type MoveRecord = { move: Move; state: GameState; data: Hex; transactionHash: Hex };
@@ -192,6 +203,12 @@ export function takeEvent({ jobs, claims, games, parts, alike, unread }: History
       unread.delete(event.args.claimId);
       update(claims, event.args.claimId, { accepted: true });
       break;
+    case "ClaimProven": {
+      const { claimId, keyHash, outputs } = event.args;
+      unread.delete(claimId);
+      update(claims, claimId, { proven: { keyHash, outputs } });
+      break;
+    }
     case "ClaimFinalised":
       unread.delete(event.args.claimId);
       update(claims, event.args.claimId, { finalised: true });

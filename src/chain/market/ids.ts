@@ -1,4 +1,4 @@
-import { encodeAbiParameters, keccak256, type Address, type Hex } from "viem";
+import { encodeAbiParameters, hexToBigInt, keccak256, type Address, type Hex } from "viem";
 import { JOB_PARAMETER, TERMS_PARAMETER, type Claim, type ClaimKey, type Job, type Terms } from "../structs.ts";
 
 /** Returns `jobId`: the hash over the job's content, on this chain and market. */
@@ -40,4 +40,10 @@ export const claimOf = (job: Job, worker: Address, root: Hex, collateral: bigint
 export function sealOf(jobId: Hex, worker: Address, root: Hex, salt: Hex): Hex {
   const types = [{ type: "bytes32" }, { type: "address" }, { type: "bytes32" }, { type: "bytes32" }] as const;
   return keccak256(encodeAbiParameters(types, [jobId, worker, root, salt]));
+}
+
+/** The first public value of a proof about a worker's claim: a proof serves this worker's claim alone. */
+export function proofContextOf(jobId: Hex, worker: Address, chainId: number, market: Address): bigint {
+  const types = [{ type: "uint256" }, { type: "address" }, { type: "bytes32" }, { type: "address" }] as const;
+  return hexToBigInt(keccak256(encodeAbiParameters(types, [BigInt(chainId), market, jobId, worker]))) >> 8n;
 }

@@ -1,5 +1,7 @@
 import { hexToBigInt, type Hex } from "viem";
+import { z } from "zod/v4";
 import { KeyFileError } from "../errors.ts";
+import type { Domain } from "../words.ts";
 import type { Curve } from "./curve.ts";
 import { keyWords, Origin, type ProvingKey, type VerifyingKey } from "./keys.ts";
 
@@ -8,21 +10,27 @@ type Point2 = ProvingKey["b2"][number];
 
 /** A proving key's file: a line of JSON, then the points; a byte before each point says whether coordinates follow. */
 type Header = {
-  format: "refute proving key 1";
+  format: "refute proving key 2";
+  /** What the circuit is compiled from: a program, and for each input the numbers that have a proof. */
+  programRoot: Hex;
+  domains: readonly Domain[];
   log: number;
   key: readonly Hex[];
   counts: Record<"a" | "b" | "c" | "h", number>;
 };
 
-const FORMAT = "refute proving key 1";
+const FORMAT = "refute proving key 2";
 const NEWLINE = 10;
 const COORDINATE_BYTES = 32;
 const HEAD_WORDS = 16;
 
+/** A program whose circuit a key is for. */
+type KeySubject = Pick<Header, "programRoot" | "domains">;
+
 /** Writes a key as a file's bytes. */
-export function writeKey(curve: Curve, key: ProvingKey): Uint8Array {
+export function writeKey(curve: Curve, key: ProvingKey, { programRoot, domains }: KeySubject): Uint8Array {
   const header: Header = {
-    format: FORMAT,
+    ...{ format: FORMAT, programRoot, domains },
     log: key.log,
     key: keyWords(key.verifying).map((word): Hex => `0x${word.toString(16)}`),
     counts: { a: key.a.length, b: key.b1.length, c: key.c.length, h: key.h.length },
@@ -35,9 +43,9 @@ export function writeKey(curve: Curve, key: ProvingKey): Uint8Array {
 }
 
 /** Reads a key. A wrong point off the group gives proofs that no verifier takes. @throws KeyFileError */
-export function readKey(curve: Curve, bytes: Uint8Array): ProvingKey {
+export function readKey(curve: Curve, bytes: Uint8Array): { key: ProvingKey } & KeySubject {
   const end = bytes.indexOf(NEWLINE);
-  const { log, key, counts } = headerOf(bytes.subarray(0, Math.max(end, 0)));
+  const { programRoot, domains, log, key, counts } = headerOf(bytes.subarray(0, Math.max(end, 0)));
   let at = end + 1;
   const next = (count: number): bigint[] => {
     const present = bytes[at++];
@@ -60,8 +68,14 @@ export function readKey(curve: Curve, bytes: Uint8Array): ProvingKey {
   const [beta2, delta2] = points2(2) as [Point2, Point2];
   const b2 = points2(counts.b);
   if (at !== bytes.length) throw damaged("bytes are left over");
-  return { verifying: verifyingOf(key), log, alpha1, beta1, beta2, delta1, delta2, a, b1, b2, c, h };
+  const points = { alpha1, beta1, beta2, delta1, delta2, a, b1, b2, c, h };
+  return { key: { verifying: verifyingOf(key), log, ...points }, programRoot, domains };
 }
+
+const subject = z.object({
+  programRoot: z.string().regex(/^0x[0-9a-f]{64}$/),
+  domains: z.array(z.object({ lowest: z.int(), highest: z.int(), signed: z.boolean() })),
+});
 
 const damaged = (why: string): KeyFileError =>
   new KeyFileError(`the file holds no proving key: ${why}; refute zk setup writes one`);
@@ -78,7 +92,8 @@ function headerOf(line: Uint8Array): Header {
     const sizes = [log, counts?.a, counts?.b, counts?.c, counts?.h];
     const isFit = sizes.every((size) => Number.isInteger(size) && size! >= 0 && size! < 2 ** 28);
     const isKey = key !== undefined && key.length >= HEAD_WORDS + 2 && key.length % 2 === 0;
-    if (format === FORMAT && isFit && isKey && key.every((word) => /^0x[0-9a-f]{1,64}$/.test(word)))
+    const isSubject = subject.safeParse(header).success;
+    if (format === FORMAT && isSubject && isFit && isKey && key.every((word) => /^0x[0-9a-f]{1,64}$/.test(word)))
       return header as Header;
   } catch {
     // The refusal below says the same for any line.

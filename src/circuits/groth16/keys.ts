@@ -9,6 +9,9 @@ import type { Point1, Point2 } from "./curve.ts";
 export const Origin = { knownSecrets: 1, ceremony: 2 } as const;
 export type Origin = (typeof Origin)[keyof typeof Origin];
 
+/** The chain whose contracts take keys with known secrets. */
+export const LOCAL_CHAIN = 31_337;
+
 /** A verifier's part of a key. `publics` has a point for the constant too. */
 export type VerifyingKey = {
   readonly origin: Origin;

@@ -20,7 +20,7 @@ import { appendOption, modelFlags, modelOptions, modelSpec, seedOption, type Mod
 import { loadProgram, readModels } from "../models.ts";
 import { commandText, inputFlags, shellWord } from "../nextCommand.ts";
 import type { Line, Output } from "../output.ts";
-import { address, list, filePath, fileOrUrl, port, whole } from "../parse.ts";
+import { address, list, filePath, filePaths, fileOrUrl, port, whole } from "../parse.ts";
 import { addSettings, defaulted, optional, readSettings, toggle } from "../settings.ts";
 import { untilStopped } from "../stop.ts";
 import { requireFolder } from "../folders.ts";
@@ -30,6 +30,7 @@ const settings = {
   blockSeconds: defaulted("seconds", "between blocks", whole(1, 60), 1),
   models: optional<string>("file", "models to serve, as for refute worker, in place of --model", filePath),
   catalogue: optional<string>("source", "file or https URL of models that may be fetched for jobs", fileOrUrl),
+  prove: optional<string[]>("files", "proving keys of the worker, comma-separated: refute zk setup", filePaths, "none"),
   text: toggle("also sell texts of a small decoder: a gateway for applications, and a worker that serves it"),
   textPort: defaulted("port", "of the gateway, on 127.0.0.1; 0 takes any free one", port, 8_800),
   liar: toggle("start a worker too that lies about the outputs"),

@@ -23,13 +23,21 @@ import { addExamples } from "../globalOptions.ts";
 import { modelFlags, modelOptions, modelSpec, seedOption, type ModelOptions } from "../modelOptions.ts";
 import { loadProgram } from "../models.ts";
 import type { Output } from "../output.ts";
-import { as, jobId, webUrl, whole } from "../parse.ts";
-import { addSettings, readJson, readSettings, toggle } from "../settings.ts";
+import { as, bytes32, jobId, list, webUrl, whole, type Parse } from "../parse.ts";
+import { addSettings, optional, readJson, readSettings, toggle } from "../settings.ts";
 import { absenceLines, resultLines, waitOnTerminal } from "../waiting.ts";
+
+const hashes: Parse<Hex[]> = (text, name) => list(text, name).map((one) => bytes32(one, name));
 
 const settings = {
   ...chainSettings,
   wait: toggle("wait until the result is final and delivered, also while no node answers"),
+  proofKeys: optional<Hex[]>(
+    "hashes",
+    "of keys whose proofs you take for final, comma-separated; with --wait",
+    hashes,
+    "none",
+  ),
 };
 
 type Options = ModelOptions &
@@ -61,18 +69,19 @@ export function resultCommand(output: Output): Command {
         const found = await itemOutputs(await readerFrom(values), job, requireItem(options));
         requireProgram(program, found.programRoot, job);
         if (program !== undefined) writeOutputs(found.outputs, program, files, true);
-        const { programRoot, root, finalised } = found;
+        const { programRoot, root, finalised, provenBy } = found;
         const text = textOf?.({ items: item! + 1, inputs: undefined, outputs: found.outputs });
-        const value = { job, item, programRoot, root, finalised, outputs: outputsJson(found.outputs, shown) };
+        const value = { job, item, programRoot, root, finalised, provenBy, outputs: outputsJson(found.outputs, shown) };
         return output.answer({ ...value, text }, [...itemLines(job, item!, found, shown), ...textLines(text)]);
       }
       if (values.wait) {
-        const result = await waitOnTerminal(output, job, false, () => readerFrom(values), flagsOf(options));
+        const open = () => readerFrom(values);
+        const result = await waitOnTerminal(output, job, false, open, flagsOf(options), values.proofKeys);
         requireProgram(program, result.programRoot, job);
         if (program !== undefined) writeOutputs(result.outputs, program, files, true);
-        const { programRoot, worker, root, outputs } = result;
+        const { programRoot, worker, root, provenBy, outputs } = result;
         const text = textOf?.(result);
-        const value = { job, programRoot, worker, root, outputs: outputsJson(outputs, shown), text };
+        const value = { job, programRoot, worker, root, provenBy, outputs: outputsJson(outputs, shown), text };
         return output.answer(value, [...resultLines(result, shown), ...textLines(text)]);
       }
       const state = await jobState(await readerFrom(values), job);
@@ -112,16 +121,14 @@ function requireItem({ item, from, wait }: Options & { wait?: boolean }): { item
   return { item, url: from };
 }
 
-const itemLines = (
-  job: Hex,
-  item: number,
-  { root, finalised, outputs }: ItemOutputs,
-  shown: Presentation,
-): string[] => [
+const itemLines = (job: Hex, item: number, found: ItemOutputs, shown: Presentation): string[] => [
   `job ${job}, item ${item}`,
-  `part of the claim with the root ${root}, which ${finalised ? "is final" : "may still be disputed"}`,
-  ...outputLines(outputs, shown),
+  `part of the claim with the root ${found.root}, which ${fateOf(found)}`,
+  ...outputLines(found.outputs, shown),
 ];
+
+const fateOf = ({ finalised, provenBy }: ItemOutputs): string =>
+  finalised ? "is final" : provenBy === undefined ? "may still be disputed" : `was proven under the key ${provenBy}`;
 
 function programOf(options: Options, output: Output): ProgramDescription | undefined {
   const { model, program } = options;
@@ -152,9 +159,10 @@ const stateLines = (
   `job ${job}`,
   `program ${programRoot}`,
   `status ${status}`,
-  ...claims.map(({ worker, root, windowEnd, gamesOpen, refuted, finalised }) => {
+  ...claims.map(({ worker, root, windowEnd, gamesOpen, refuted, finalised, provenBy }) => {
     const open = gamesOpen === 0 ? "" : `, games open ${gamesOpen}`;
-    const fate = refuted ? "refuted" : finalised ? "final" : `may be disputed until ${timeText(windowEnd)}${open}`;
+    const ended = refuted ? "refuted" : finalised ? "final" : provenBy && `proven under the key ${provenBy}`;
+    const fate = ended ?? `may be disputed until ${timeText(windowEnd)}${open}`;
     return `claim by ${worker}, ${form} with root ${root}: ${fate}`;
   }),
   ...outputLines(outputs, shown),

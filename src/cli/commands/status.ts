@@ -52,6 +52,7 @@ const HAPPENED: Readonly<Record<string, string>> = {
   ClaimSealed: "sealed",
   SealBroken: "the seal was not opened in time",
   ClaimAccepted: "accepted by the requester",
+  ClaimProven: "proven under the key of its terms",
   ClaimFinalised: "final",
   ClaimRefuted: "refuted",
   OutputDelivered: "output delivered",

@@ -165,16 +165,17 @@ export function submitCommand(output: Output): Command {
       const { jobId } = await postJob(session, program, inputs, posted, output.progress("posting part"));
       if (!values.wait) return output.answer({ job: jobId }, `job ${jobId}`);
       output.note(`job ${jobId}`);
+      const trusted = values.proofKey === undefined ? [] : [values.proofKey];
       const again = ["--model", path, ...flags];
-      const waiting = () => waitOnTerminal(output, jobId, true, () => Promise.resolve(session), again);
+      const waiting = () => waitOnTerminal(output, jobId, true, () => Promise.resolve(session), again, trusted);
       const { stream: url } = values;
       const streamed = url && { program, jobId, items, prompt: prompt!, tokenizer, url };
       const result = streamed ? await streamUntil(output, streamed, waiting) : await waiting();
-      const { programRoot, worker, root } = result;
+      const { programRoot, worker, root, provenBy } = result;
       const text = tokenizer && textOf(tokenizer, program)({ items, inputs, outputs: result.outputs });
       writeOutputs(result.outputs, program, files, true);
       const outputs = outputsJson(result.outputs, shown);
-      const value = { job: jobId, programRoot, worker, root, outputs, text };
+      const value = { job: jobId, programRoot, worker, root, provenBy, outputs, text };
       output.answer(value, [`job ${jobId}`, ...resultLines(result, shown), ...textLines(text)]);
     });
   return addExamples(

@@ -5,6 +5,9 @@ import { Dongle } from "../../attestation/dongleClient.ts";
 import { openOwnExamClaims } from "../../attestation/exams/openExamClaims.ts";
 import { openExams } from "../../attestation/exams/openExams.ts";
 import type { Session } from "../../chain/market/session.ts";
+import { requirePackages } from "../../base/optionalPackage.ts";
+import { KeyFileError } from "../../circuits/errors.ts";
+import { KeyProver } from "../../circuits/prover.ts";
 import { MAX_CALLBACK_GAS, MAX_OPEN_CLAIMS, MAX_SEAL_SECONDS } from "../../parties/worker/jobPolicy.ts";
 import { TracePublisher } from "../../parties/worker/publisher.ts";
 import { SealBook } from "../../parties/worker/sealBook.ts";
@@ -79,6 +82,12 @@ const settings = {
   ),
   selfAudit: defaulted("n", "elements that the chain recomputes, free, before a submission", whole(0), 8),
   publishPort: optional<number>("port", "serve the traces and outputs of its claims on 127.0.0.1", port, "none"),
+  prove: optional<string[]>(
+    "files",
+    "proving keys, comma-separated: jobs whose terms name one of them end by a proof, without a window",
+    filePaths,
+    "none",
+  ),
   native: optional<string[]>(
     "files",
     "calibrations, comma-separated: their programs are answered without exact execution where that is safe",
@@ -120,6 +129,17 @@ function nativePolicy({ native, nativeRequesters, nativeExposure, ...more }: Set
 const openSeals = (folder: string, { deployment: { chainId, market }, sender }: Session): Promise<SealBook> =>
   SealBook.at(join(folder, `seals-${chainId}-${market}-${sender.address}.db`));
 
+/** Opens the proving keys. @throws UsageError for a file without a key, or with a key that this chain refuses */
+async function openProver(paths: readonly string[], { deployment: { chainId } }: Session): Promise<KeyProver> {
+  requirePackages(["mcl-wasm"], "refute worker --prove");
+  try {
+    return await KeyProver.open(paths, chainId);
+  } catch (cause) {
+    if (!(cause instanceof KeyFileError)) throw cause;
+    throw new UsageError(`--prove: ${cause.message}`, { cause });
+  }
+}
+
 /** `refute worker`: serve jobs until stopped. */
 export function workerCommand(output: Output): Command {
   const command = new Command("worker")
@@ -140,7 +160,7 @@ export function workerCommand(output: Output): Command {
           playing.log.info({ port: await publisher?.listen(publishPort) }, "publishes its traces");
         const programs = native && openCalibrated(native.paths, values, playing.programs, playing.log);
         const seals = await openSeals(values.seals, playing.session);
-        const { exams, examClaims } = values;
+        const { exams, examClaims, prove } = values;
         const options = {
           ...playing,
           policy,
@@ -151,6 +171,7 @@ export function workerCommand(output: Output): Command {
           publisher,
           device: values.dongle === undefined ? undefined : new Dongle(values.dongle),
           exams: exams && (await atStart(() => openExams(playing.session, exams))),
+          prover: prove && (await openProver(prove, playing.session)),
           native: native && { programs: programs!, exactShare: values.exactShare, policy: native.policy },
         };
         const own = examClaims && (await atStart(() => openOwnExamClaims(playing.session, exams!, examClaims)));

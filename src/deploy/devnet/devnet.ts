@@ -50,6 +50,8 @@ type DevnetOptions = {
   modelsFile?: string | undefined;
   /** Models that workers may fetch for jobs, in the same format that `refute worker` takes. */
   catalogue?: string | undefined;
+  /** Proving keys of the worker. */
+  prove?: readonly string[] | undefined;
   /** Whether another worker lies about the outputs. */
   hasLiar: boolean;
   /** The port of a gateway that sells texts of a small decoder; undefined: without. 0 takes any free one. */
@@ -185,7 +187,7 @@ type Started = {
 };
 
 async function startParts(
-  { models, modelsFile, catalogue, hasLiar, commandLine }: DevnetOptions,
+  { models, modelsFile, catalogue, prove, hasLiar, commandLine }: DevnetOptions,
   of: { url: string; sessionOf: SessionOf; manufacturer: SoftwareManufacturer; folder: string; start: StartPart },
 ): Promise<Started[]> {
   if (models.length === 0) return [];
@@ -209,7 +211,8 @@ async function startParts(
   const watcher = await sessionOf(2);
   await giveCredit(watcher, BONDS * watcher.deployment.bond);
   const seals = ["--seals", join(folder, "worker"), "--publish-port", "0"];
-  await play("worker", 1, ["--max-open-claims", String(CLAIMS.worker), ...seals]);
+  const keys = prove === undefined ? [] : ["--prove", prove.join()];
+  await play("worker", 1, ["--max-open-claims", String(CLAIMS.worker), ...seals, ...keys]);
   await play("watcher", 2, ["--mode", "defend"]);
   if (hasLiar) {
     const liar = await sessionOf(3);

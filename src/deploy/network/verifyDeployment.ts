@@ -1,4 +1,4 @@
-import type { Address, PublicClient } from "viem";
+import { parseAbi, type Address, type PublicClient } from "viem";
 import { DEFAULT_GRID_BLOCKS, DEFAULT_REPORT_LIFETIME } from "../../../ignition/defaults.ts";
 import { ProvisioningReader } from "../../chain/clients/provisioning.ts";
 import { readDeployment, type Deployment } from "../../chain/market/deployment.ts";
@@ -32,7 +32,8 @@ export async function verifyDeployment(
   same("the manufacturers", (await provisioning.manufacturers()).join(", "), manufacturers.join(", "));
   same("gridBlocks", await provisioning.gridBlocks(), plan.gridBlocks ?? DEFAULT_GRID_BLOCKS);
   same("reportLifetime", await provisioning.reportLifetime(), plan.reportLifetime ?? DEFAULT_REPORT_LIFETIME);
-  const addresses = contractsOf(deployment);
+  const proofs = await publicClient.readContract({ address: deployment.extension, abi, functionName: "proofs" });
+  const addresses = { ...contractsOf(deployment), proofs };
   for (const [key, name] of Object.entries(NAMES)) {
     const address = addresses[key as keyof typeof NAMES];
     if (await hasCodeOf(publicClient, name, address)) continue;
@@ -43,12 +44,15 @@ export async function verifyDeployment(
   return deployment;
 }
 
+const abi = parseAbi(["function proofs() view returns (address)"]);
+
 /** The contract names of the package, by address file name. */
 const NAMES = {
   market: "JobMarket",
   vault: "StakeVault",
   game: "DisputeGame",
   extension: "MarketExtension",
+  proofs: "ProofExtension",
   checker: "ProofChecker",
   verifier: "StepVerifier",
   provisioning: "Provisioning",

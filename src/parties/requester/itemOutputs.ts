@@ -18,6 +18,8 @@ export type ItemOutputs = {
   root: Hex;
   /** Whether the claim is final: before that it may be refuted. */
   finalised: boolean;
+  /** The key under which the claim was proven, if it was. */
+  provenBy?: Hex;
   /** Little-endian, row-major. */
   outputs: ReadonlyMap<number, Uint8Array>;
   /** Arguments for the market's `requireOutput`, to check the outputs: the claim, and each output with an opening. */
@@ -55,7 +57,7 @@ export async function itemOutputs(
  */
 export async function claimedOutputs(
   { job, program }: Pick<JobRecord, "job" | "program">,
-  claim: Pick<ClaimRecord, "id" | "claim" | "finalised">,
+  claim: Pick<ClaimRecord, "id" | "claim" | "finalised" | "proven">,
   { item, url }: { item: number; url: string },
 ): Promise<ItemOutputs> {
   if (!Number.isInteger(item) || item < 0 || item >= job.items)
@@ -79,7 +81,15 @@ export async function claimedOutputs(
   if (outputs.size === 0)
     throw new JobInputError(`item ${item}: all outputs of the program are the last item's: ask for ${job.items - 1}`);
   const { programRoot } = job;
-  return { programRoot, root, finalised: claim.finalised, outputs, claim: claim.claim, deliveries };
+  return {
+    programRoot,
+    root,
+    finalised: claim.finalised,
+    ...(claim.proven && { provenBy: claim.proven.keyHash }),
+    outputs,
+    claim: claim.claim,
+    deliveries,
+  };
 }
 
 async function fetchBytes(address: string, place: OutputPlace): Promise<Uint8Array> {

@@ -1,4 +1,4 @@
-import type { Parameters } from "../../chain/structs.ts";
+import type { Parameters, Terms } from "../../chain/structs.ts";
 import { dtypeBytes } from "../../numerics/dtype.ts";
 import type { HeaderFacts } from "../../program/header.ts";
 import { HEADER_BYTES } from "../../program/limits.ts";
@@ -83,6 +83,32 @@ export function requireAnswerable({ inputs, outputs }: HeaderFacts, items: numbe
       `output ${each} is one that each item has, and items carry state: an answer needs outputs of the last item; ` +
         "leave out answer (--answer)",
     );
+}
+
+/**
+ * Checks that a proof can end claims on a job, if the terms name a key: a proof says nothing about traces, nor about
+ * other inputs than the items share.
+ * @throws JobTermsError that names the term
+ */
+export function requireProvable(
+  { inputs }: HeaderFacts,
+  { items, answer, callbackGas }: { items: number; answer: boolean; callbackGas: number },
+  { keyHash, openFrom }: Terms,
+): void {
+  if (BigInt(keyHash) === 0n) return;
+  const unshared = inputs.findIndex(({ source }) => source.kind !== "shared");
+  const why = !answer
+    ? "a proof shows outputs and no trace: ask for an answer (answer; --answer)"
+    : items !== 1
+      ? `a proof is about one item, not ${items}: post a job for each`
+      : unshared !== -1
+        ? `input ${unshared} is not one that items share: compile without the description of a run`
+        : openFrom !== 0
+          ? "a proof would show what is sealed: leave out openFrom"
+          : callbackGas === 0
+            ? undefined
+            : "contracts take proven results by requireProven: leave out callbackGas (--callback-gas)";
+  if (why !== undefined) throw new JobTermsError(`the key ${keyHash} cannot be used: ${why}`);
 }
 
 /** The numbers in a job's terms, each with the range allowed by the contracts' types and limits. */

@@ -22,6 +22,7 @@ import {
   requireAnswerable,
   requireDeliverable,
   requireDelivered,
+  requireProvable,
   requireServed,
   requireTerms,
   requireWindow,
@@ -197,6 +198,7 @@ export function checkLocally(
   requireDeliverable(terms.maxOutputBytes ?? PART_BYTES);
   requireDelivered(facts, terms);
   if (terms.answer === true) requireAnswerable(facts, items);
+  if (terms.rare !== undefined) requireProvable(facts, { ...DEFAULT_TERMS, ...terms }, completeTerms(terms.rare));
   requireWindow(terms.window, minWindow(session, program, items), parameters);
   if (terms.references !== undefined) referenceSuffix(terms.references);
 }
@@ -242,6 +244,7 @@ export const completeTerms = (rare: RareTerms): Terms => ({
   manufacturer: zeroHash,
   classes: zeroAddress,
   class: 0,
+  keyHash: zeroHash,
   ...rare,
 });
 

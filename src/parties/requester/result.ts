@@ -46,14 +46,14 @@ export type JobState = {
   /** `complete` once all outputs are delivered and, with a callback, taken; `finalised` before. */
   status: keyof typeof JobStatus;
   /** All claims, oldest first. */
-  claims: (ClaimProgress & { finalised: boolean })[];
+  claims: (ClaimProgress & { finalised: boolean; provenBy?: Hex })[];
   /** The final claim's outputs delivered so far, by number: little-endian, row-major. */
   outputs: ReadonlyMap<number, Uint8Array>;
   /** Both empty without a callback (`callbackGas`). `redeliver` repeats those that failed. */
   callbacks: Callbacks;
 };
 
-/** The result of a finalised job. */
+/** The result of a finalised job, or of a job that was proven under a key of the caller's. */
 export type JobResult = {
   /** Root of the requested program. */
   programRoot: Hex;
@@ -70,6 +70,8 @@ export type JobResult = {
   outputs: ReadonlyMap<number, Uint8Array>;
   /** Both empty without a callback (`callbackGas`). `redeliver` repeats those that failed. */
   callbacks: Callbacks;
+  /** The key under which the outputs were proven; absent for a final result. */
+  provenBy?: Hex;
 };
 
 /** Reads how far a job is. @throws JobUnknownError */
@@ -92,7 +94,11 @@ export async function jobState(session: Reader, jobId: Hex): Promise<JobState> {
       return inputsOf(job)?.bytes;
     },
     status: (await progressOf(session, job, blockNumber)).status,
-    claims: job.claims.map((record) => ({ ...claimProgress(record), finalised: record.finalised })),
+    claims: job.claims.map((record) => ({
+      ...claimProgress(record),
+      finalised: record.finalised,
+      ...(record.proven && { provenBy: record.proven.keyHash }),
+    })),
     outputs: final === undefined ? new Map() : outputsOf(final),
     callbacks: final === undefined ? { made: [], failed: [] } : callbacksOf(final),
   };
@@ -102,6 +108,11 @@ export async function jobState(session: Reader, jobId: Hex): Promise<JobState> {
 export type WaitOptions = Partial<OutageOptions> & {
   /** The job was posted: a node that does not know it lags. */
   isPosted?: boolean;
+  /**
+   * The hashes of keys whose proofs are taken in the place of a final claim, none by default. Whoever posted the job
+   * chose the key; whoever knows the key's secrets can prove anything.
+   */
+  keys?: readonly Hex[];
   /** Ends the wait: it rejects with the signal's reason, such as a DOMException of AbortSignal.timeout. */
   signal?: AbortSignal;
   /**
@@ -112,15 +123,16 @@ export type WaitOptions = Partial<OutageOptions> & {
 };
 
 /**
- * Waits until a job is finalised and the outputs are delivered. All state comes from the chain: the function can be
- * called again at any time. While no node answers, the function keeps waiting.
- * @throws JobClosedError if the job ends without a result, JobUntakenError if its deadline leaves no worker time to
- *   claim it, JobUnknownError, or the signal's reason
+ * Waits until a job is finalised and the outputs are delivered, or until the outputs are proven under one of `keys`.
+ * All state comes from the chain: the function can be called again at any time. While no node answers, the function
+ * keeps waiting.
+ * @throws JobClosedError if the job ends without a result or with a proof under another key, JobUntakenError if its
+ *   deadline leaves no worker time to claim it, JobUnknownError, or the signal's reason
  */
 export async function waitForResult(
   session: Reader,
   jobId: Hex,
-  { isPosted = false, onPhase, intervalMs = 4_000, ...options }: WaitOptions = {},
+  { isPosted = false, keys = [], onPhase, intervalMs = 4_000, ...options }: WaitOptions = {},
 ): Promise<JobResult> {
   const { signal } = options;
   const follow = followMarket(session);
@@ -137,6 +149,8 @@ export async function waitForResult(
           `the requester accepted the claim of job ${jobId} in its window: it never becomes final; its root is ` +
             `${taken.claim.root}`,
         );
+      const proven = job.claims.find((record) => record.proven !== undefined);
+      if (proven !== undefined) return provenResult(job, proven, keys);
       const claim = job.claims.find(({ finalised }) => finalised);
       if (claim !== undefined && isDelivered(claim)) return resultOf(job, claim);
       // Nobody is paid for a delivery any more.
@@ -201,7 +215,19 @@ const isDelivered = ({ claim, delivered }: ClaimRecord): boolean =>
 const outputsOf = ({ delivered }: ClaimRecord): Map<number, Uint8Array> =>
   new Map([...delivered].map(([output, data]) => [output, hexToBytes(data)]));
 
-function resultOf(job: JobRecord, record: ClaimRecord): JobResult {
+/** The result of a proven claim. @throws JobClosedError for a key that the caller did not name */
+function provenResult(job: JobRecord, record: ClaimRecord, keys: readonly Hex[]): JobResult {
+  const { keyHash, outputs } = record.proven!;
+  if (!keys.some((key) => key.toLowerCase() === keyHash))
+    throw new JobClosedError(
+      `the claim of job ${job.id} was proven under the key ${keyHash}, which you did not name: it never becomes ` +
+        "final. If the key is of this program, and you trust those who made it, name it in keys",
+    );
+  const bytes = new Map(outputs.map((data, output) => [output, hexToBytes(data)]));
+  return Object.assign(resultOf(job, record, bytes), { provenBy: keyHash });
+}
+
+function resultOf(job: JobRecord, record: ClaimRecord, outputs = outputsOf(record)): JobResult {
   const { programRoot, items } = job.job;
   const { worker, root } = record.claim;
   return {
@@ -213,7 +239,7 @@ function resultOf(job: JobRecord, record: ClaimRecord): JobResult {
     },
     worker,
     root,
-    outputs: outputsOf(record),
+    outputs,
     callbacks: callbacksOf(record),
   };
 }

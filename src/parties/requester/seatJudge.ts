@@ -5,7 +5,7 @@ import type { WatcherOptions } from "../../../watcher/options.ts";
 import { watcherLine } from "../../../watcher/watcher.ts";
 import { RefuteError } from "../../base/errors.ts";
 import { SILENT } from "../../base/log.ts";
-import type { ClaimRecord, JobRecord } from "../../chain/market/history.ts";
+import { isOpen, type ClaimRecord, type JobRecord } from "../../chain/market/history.ts";
 import { Role } from "../role/role.ts";
 
 /** What is known here about claims on a panel's seats. */
@@ -57,7 +57,7 @@ export class SeatJudge {
    */
   async tend(claims: readonly ClaimRecord[], now: bigint, seats: readonly JobRecord[]): Promise<SeatVerdict> {
     this.#running ??= this.#run();
-    const live = claims.filter(({ refuted, finalised, accepted }) => !refuted && !finalised && !accepted);
+    const live = claims.filter(isOpen);
     const disputable = live.filter(({ windowEnd, games }) => now <= windowEnd || games.length > 0);
     const right = this.#right;
     if (right !== undefined) {

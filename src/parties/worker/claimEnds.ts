@@ -1,7 +1,7 @@
 import { NonceTakenError, isDone, isTooEarly } from "../../chain/errors.ts";
 import { gasPriceNow } from "../../chain/gasPrice.ts";
 import { RefuteError } from "../../base/errors.ts";
-import type { ClaimRecord, History, JobRecord } from "../../chain/market/history.ts";
+import { isOpen, type ClaimRecord, type History, type JobRecord } from "../../chain/market/history.ts";
 import type { Session } from "../../chain/market/session.ts";
 import type { Executions } from "../../runs/executions.ts";
 import type { Logger } from "../../base/log.ts";
@@ -11,7 +11,6 @@ import { Deliveries, isTooLate } from "./deliveries.ts";
 import { shortMessage } from "./errors.ts";
 import type { WorkerEvent } from "./events.ts";
 import { jobShape, missingGas } from "../../dispute/jobCost.ts";
-import { isOpen } from "./jobPolicy.ts";
 import type { NativeClaims } from "./nativeClaims.ts";
 import { collect, deliver, deliveryOf, finalise, missingOutputs, wantedOutputs } from "./settlement.ts";
 
@@ -48,7 +47,7 @@ export class ClaimEnds {
   /** Runs the due actions for an undisputed claim of the worker. */
   async tend(job: JobRecord, record: ClaimRecord, now: bigint): Promise<void> {
     if (isOpen(record) && now <= record.windowEnd) return;
-    if (!record.refuted && !record.accepted) await this.#settle(job, record, now);
+    if (isOpen(record) || record.finalised) await this.#settle(job, record, now);
     if (record.games.length === 0 || this.#collected.has(record)) return;
     this.#role.report(await collect(this.#options.session, record));
     this.#collected.add(record);

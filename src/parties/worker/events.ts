@@ -21,6 +21,8 @@ export type WorkerEvent =
   /** A seal that was not opened in time. @param collateral What is lost. */
   | { kind: "sealLost"; jobId: Hex; reason: string; collateral: bigint }
   | { kind: "submitted"; jobId: Hex; root: Hex; receipt: TransactionReceipt }
+  /** Submitted with a proof, which ended the claim. */
+  | { kind: "proven"; jobId: Hex; root: Hex; receipt: TransactionReceipt }
   | { kind: "moved"; gameId: Hex; move: WorkerMove["kind"]; receipt: TransactionReceipt }
   | { kind: "refuted"; jobId: Hex; claimId: Hex }
   | { kind: "expired"; jobId: Hex; receipt: TransactionReceipt }

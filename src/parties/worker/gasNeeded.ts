@@ -1,12 +1,11 @@
 import { isAddressEqual, type Address } from "viem";
 import { MAX_ITEMS } from "../../program/run.ts";
 import { sideGas } from "../../dispute/sideGas.ts";
-import type { ClaimRecord, History, JobRecord } from "../../chain/market/history.ts";
+import { isOpen, type ClaimRecord, type History, type JobRecord } from "../../chain/market/history.ts";
 import { FORMS, formOf, type ClaimForm } from "../../chain/market/claimForm.ts";
 import type { ProgramShape } from "../../dispute/run/execution.ts";
 import type { Executions } from "../../runs/executions.ts";
 import { jobGas, jobShape, missingGas, type JobShape } from "../../dispute/jobCost.ts";
-import { isOpen } from "./jobPolicy.ts";
 import { missingOutputs, wantedOutputs } from "./settlement.ts";
 
 /** A job as most are: no callback, and outputs of up to 64 KiB on chain. */

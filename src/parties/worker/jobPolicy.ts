@@ -1,6 +1,6 @@
 import { formatEther } from "viem";
 import { workSeconds } from "../../chain/market/clock.ts";
-import type { ClaimRecord, JobRecord } from "../../chain/market/history.ts";
+import type { JobRecord } from "../../chain/market/history.ts";
 import { hasInputs } from "../../chain/market/jobInputs.ts";
 import type { Session } from "../../chain/market/session.ts";
 import type { Problem } from "../../base/health.ts";
@@ -45,13 +45,6 @@ export const MAX_CALLBACK_GAS = 500_000;
  * executions in a clock of at least an hour, 180 s each.
  */
 export const MAX_OPEN_CLAIMS = 8;
-
-/** Whether a claim can be disputed, or becomes final only by a transaction that was not sent yet. */
-export const isOpen = ({
-  finalised,
-  refuted,
-  accepted,
-}: Pick<ClaimRecord, "finalised" | "refuted" | "accepted">): boolean => !finalised && !refuted && !accepted;
 
 /** Returns true if one more claim may be open besides `open` others. */
 export const hasRoom = ({ maxOpenClaims = MAX_OPEN_CLAIMS }: WorkerPolicy, open: number): boolean =>

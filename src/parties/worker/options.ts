@@ -3,6 +3,7 @@ import type { RoleOptions } from "../role/role.ts";
 import type { WorkerEvent } from "./events.ts";
 import type { WorkerPolicy } from "./jobPolicy.ts";
 import type { NativeWorkerOptions } from "./nativeClaims.ts";
+import type { Prover } from "./prover.ts";
 import type { TracePublisher } from "./publisher.ts";
 import type { SealBook } from "./sealBook.ts";
 import type { Exams } from "../../chain/clients/exams.ts";
@@ -31,6 +32,8 @@ export type WorkerOptions = RoleOptions<WorkerEvent> & {
   seals?: SealBook | undefined;
   /** Where its exam results become claims: the worker defends and finalises them there, with the same account. */
   examClaims?: OwnExamClaims | undefined;
+  /** Proves outputs under keys of its own, for jobs whose terms name the key; all other jobs wait for their windows. */
+  prover?: Prover | undefined;
   /** How jobs that ask for an answer are answered without exact execution; never if absent. */
   native?: NativeWorkerOptions | undefined;
 };

@@ -3,6 +3,7 @@ import type { Logger } from "../../base/log.ts";
 import { isOver, type Forget } from "../../chain/market/forget.ts";
 import {
   emptyHistory,
+  isOpen,
   stateOf,
   type ClaimRecord,
   type GameRecord,
@@ -18,7 +19,6 @@ import { ClaimEnds } from "./claimEnds.ts";
 import { UndefendedClaimError, UNKNOWN, WrongClaimError } from "./errors.ts";
 import type { WorkerEvent } from "./events.ts";
 import { WorkerGas } from "./gasNeeded.ts";
-import { isOpen } from "./jobPolicy.ts";
 import type { NativeClaims } from "./nativeClaims.ts";
 import { sendMove } from "./sendMove.ts";
 import { missingOutputs } from "./settlement.ts";
@@ -65,11 +65,10 @@ export class OwnClaims implements Duty {
   readonly forget: Forget = (job, now) => {
     const { sender, deployment } = this.#options.session;
     const isOwed = job.claims.some((record) => {
-      const { refuted, finalised, accepted, games } = record;
-      const isSettled = missingOutputs(record).length === 0 || this.#ends.hasGivenUp(record);
-      const isDone = refuted || accepted || (finalised && isSettled);
+      const isDelivered = missingOutputs(record).length === 0 || this.#ends.hasGivenUp(record);
+      const isDone = !isOpen(record) && (!record.finalised || isDelivered);
       // A game's earnings may still wait for collection.
-      return this.#isOwn(record) && (!isDone || games.length > 0);
+      return this.#isOwn(record) && (!isDone || record.games.length > 0);
     });
     if (isOwed) return "nothing";
     if (isOver(job, now, sender.address, deployment.parameters.baseClock)) return "all";

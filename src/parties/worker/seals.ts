@@ -1,13 +1,12 @@
 import { isAddressEqual, toHex, type Address, type Hex } from "viem";
 import { REMEMBERED_BLOCKS } from "../../chain/market/forget.ts";
-import type { History, JobRecord } from "../../chain/market/history.ts";
+import { isOpen, type History, type JobRecord } from "../../chain/market/history.ts";
 import { sealOf } from "../../chain/market/ids.ts";
 import type { Session } from "../../chain/market/session.ts";
 import type { Problem } from "../../base/health.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Role } from "../role/role.ts";
 import type { WorkerEvent } from "./events.ts";
-import { isOpen } from "./jobPolicy.ts";
 import type { SealBook } from "./sealBook.ts";
 
 const SALT_BYTES = 32;

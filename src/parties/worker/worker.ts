@@ -5,7 +5,7 @@ import type { Snapshot } from "../../chain/market/session.ts";
 import { submissionOf } from "../../dispute/workerMove.ts";
 import type { Executions } from "../../runs/executions.ts";
 import type { RunExecution } from "../../dispute/run/runExecution.ts";
-import type { JobRecord } from "../../chain/market/history.ts";
+import { isOpen, type JobRecord } from "../../chain/market/history.ts";
 import { isBacked, type OwnExamClaims } from "../../attestation/exams/openExamClaims.ts";
 import type { Problem } from "../../base/health.ts";
 import type { Logger } from "../../base/log.ts";
@@ -19,10 +19,11 @@ import { OwnClaims } from "./ownClaims.ts";
 import { Examinations } from "./examinations.ts";
 import { UNKNOWN } from "./errors.ts";
 import { FailedAudits } from "./failedAudits.ts";
+import { submitProven } from "./prover.ts";
 import type { WorkerEvent } from "./events.ts";
 import { OtherSeats } from "./otherSeats.ts";
 import { JobChoice } from "./jobChoice.ts";
-import { claimProblem, hasRoom, isOpen, isSealed } from "./jobPolicy.ts";
+import { claimProblem, hasRoom, isSealed } from "./jobPolicy.ts";
 import { NativeClaims } from "./nativeClaims.ts";
 import { Seals } from "./seals.ts";
 import { drawSamples, selfAudit, SelfAuditError } from "./selfAudit.ts";
@@ -202,7 +203,9 @@ class Worker {
     if (now > until) return this.#role.report(await expire(session, job));
     if (this.#failedAudits.isWithheld(job)) return;
     const start = performance.now();
-    const native = await this.#native?.answer(job, open);
+    // A proof needs the exact execution.
+    const isProvable = this.#options.prover?.knows(job) === true;
+    const native = isProvable ? undefined : await this.#native?.answer(job, open);
     if (native !== undefined) {
       const milliseconds = Math.round(performance.now() - start);
       if (this.#role.isNew("answered", job.id, String(until)))
@@ -229,7 +232,10 @@ class Worker {
     }
     // SAFETY: a wrong GPU's results are never submitted. The next round executes the job anew.
     if (execute.device?.() !== device) return;
-    await this.#submit(job, root, submissionOf(execution.claimed, deployment.parameters.arityBits, execution.form));
+    const nodes = submissionOf(execution.claimed, deployment.parameters.arityBits, execution.form);
+    const proven = await submitProven(this.#options, job, execution, nodes);
+    if (proven === undefined) return this.#submit(job, root, nodes);
+    this.#role.report({ kind: "proven", jobId: job.id, root, receipt: proven });
   }
 
   async #submit(job: JobRecord, root: Hex, nodes: Hex): Promise<void> {

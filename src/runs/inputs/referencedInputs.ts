@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Hex, PublicClient } from "viem";
 import { getOrAdd } from "../../base/getOrAdd.ts";
-import { questionOf, type JobRecord } from "../../chain/market/history.ts";
+import { isOpen, questionOf, stands, type JobRecord } from "../../chain/market/history.ts";
 import { inputFileSize, readInputFile } from "../../chain/market/inputFile.ts";
 import { referencesIn, type Reference } from "../../chain/market/references.ts";
 import { withoutPaths } from "../../base/redact.ts";
@@ -129,8 +129,7 @@ export class ReferencedInputs implements HeldInputs {
       if (!job.job.rootOnly) continue;
       known.add(keyOf(job));
       const isClaimed = job.holder !== undefined || job.sealed !== undefined;
-      const isOpen = job.claims.some(({ finalised, refuted, accepted }) => !finalised && !refuted && !accepted);
-      if (isClaimed || isOpen) atStake.add(keyOf(job));
+      if (isClaimed || job.claims.some(isOpen)) atStake.add(keyOf(job));
     }
     if (this.#blobs !== undefined) this.#keepBlobs([...jobs.values()], this.#blobs, atStake);
     this.#atStake = atStake;
@@ -309,8 +308,7 @@ export class ReferencedInputs implements HeldInputs {
 }
 
 /** Whether a claim on a job is open, or may still come. */
-const mayBeDisputed = ({ closed, claims }: JobRecord): boolean =>
-  !closed && !claims.some(({ finalised, accepted }) => finalised || accepted);
+const mayBeDisputed = ({ closed, claims }: JobRecord): boolean => !closed && !claims.some(stands);
 
 /** Returns the key of a job's inputs: equal keys mean equal inputs to an execution. */
 const keyOf = ({ job }: Pick<JobRecord, "job">): string =>

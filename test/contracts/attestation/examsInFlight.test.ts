@@ -40,7 +40,7 @@ describe("A worker whose exams are all forged", () => {
     const files = globSync("contracts/{market,vault,game,program,verifier}/**/*.sol");
     expect(files).to.have.length.above(20);
     const asking = files.filter((file) => /IExams|classHeld|classesOf/.test(readFileSync(file, "utf8")));
-    expect(asking).to.deep.equal(["contracts/market/TermedJobs.sol"]);
+    expect(asking).to.deep.equal(["contracts/market/TermedClaims.sol"]);
     const text = readFileSync(asking[0]!, "utf8");
     expect(text.match(/IExams|classHeld|classesOf/g)).to.deep.equal(["classHeld"]);
     let name = "";
@@ -49,6 +49,6 @@ describe("A worker whose exams are all forged", () => {
       name = declared;
       return [];
     });
-    expect(callers).to.deep.equal(["claimOnTerms"]);
+    expect(callers).to.deep.equal(["_claimOnTerms"]);
   });
 });

@@ -7,7 +7,7 @@ import { coveringFee, jobGas, termsGas, type JobShape } from "../../../src/dispu
 const SOME = "0x00000000000000000000000000000000000000c1";
 const PLAIN = {
   ...{ collateral: 0n, spread: 0, earlyAccept: false, since: 0, maxRefuted: 0, maxLate: 0, class: 0 },
-  ...{ reservedFor: zeroAddress, group: zeroHash, manufacturer: zeroHash },
+  ...{ reservedFor: zeroAddress, group: zeroHash, manufacturer: zeroHash, keyHash: zeroHash },
 };
 /** What of terms costs gas: seals and classes. */
 const costly = fc.record({ openFrom: fc.constantFrom(0, 1_900_000_000), classes: fc.constantFrom(zeroAddress, SOME) });

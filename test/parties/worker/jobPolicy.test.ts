@@ -1,10 +1,9 @@
 import { expect } from "chai";
-import type { JobRecord } from "../../../src/chain/market/history.ts";
+import { isOpen, type JobRecord } from "../../../src/chain/market/history.ts";
 import { ZERO_HASH } from "../../../src/chain/structs.ts";
 import { ONE_ITEM } from "../../../src/program/run.ts";
 import {
   hasRoom,
-  isOpen,
   MAX_CALLBACK_GAS,
   MAX_OPEN_CLAIMS,
   refusalOf,
@@ -72,5 +71,7 @@ describe("hasRoom", () => {
     expect(isOpen({ finalised: true, refuted: false, accepted: false })).to.equal(false);
     expect(isOpen({ finalised: false, refuted: true, accepted: false })).to.equal(false);
     expect(isOpen({ finalised: false, refuted: false, accepted: true })).to.equal(false);
+    const proven = { keyHash: ZERO_HASH, outputs: [] };
+    expect(isOpen({ finalised: false, refuted: false, accepted: false, proven })).to.equal(false);
   });
 });

@@ -9,6 +9,7 @@ import { attestationGas } from "./attestations.ts";
 import { endingsGas } from "./endings.ts";
 import { examClaimsGas } from "./examClaims.ts";
 import { panelsGas } from "./panels.ts";
+import { provenGas } from "./proven.ts";
 import { growth } from "./growth.ts";
 import { jobGas } from "./job.ts";
 import { partsOfAll } from "./parts/partsOfAll.ts";
@@ -81,6 +82,10 @@ const panels = await panelsGas();
 console.log("A panel");
 console.table(panels);
 
+const proven = await provenGas();
+console.log("Claims that a proof ends");
+console.table(proven);
+
 const disputes: Record<string, PlayedDispute[]> = {};
 for (const [name, subject] of Object.entries({ ppocr2_cls: cls, ppocr4_rec: rec })) {
   disputes[name] = await wholeDisputes(subject, samples);
@@ -113,6 +118,6 @@ console.log(
 );
 console.table(proofs);
 keepFigures(json, {
-  ...{ parts, jobs, runs, attestations, exams, validations, panels, disputes, endings },
+  ...{ parts, jobs, runs, attestations, exams, validations, panels, proven, disputes, endings },
   ...{ sweep: swept, growth: grown, proofs },
 });

@@ -11,6 +11,7 @@ const CONTRACTS = [
   "market/JobMarket",
   "market/MarketDeployer",
   "market/MarketExtension",
+  "market/ProofExtension",
   "attestation/Exams",
   "extras/pledge/ClaimsDeployer",
   "extras/pledge/ExamClaims",

@@ -44,7 +44,7 @@ export function proveCommand(output: Output): Command {
       const tensors = readInputs(loaded.model, options.input ?? []);
       const inputs = model.inputs.map(({ name }) => tensors.get(name)!.bytes);
       const curve = await loadCurve();
-      const key = readKey(curve, readKeyBytes(options.key));
+      const { key } = readKey(curve, readKeyBytes(options.key));
       if (key.verifying.circuit !== hash)
         throw new UsageError(`--key ${options.key}: the key is for another circuit: another model, or other domains`);
       const executor = await createExecutor(model, { threads: 1 });

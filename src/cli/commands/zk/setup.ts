@@ -18,10 +18,10 @@ export function setupCommand(output: Output): Command {
     .requiredOption("--key <file>", "where the proving key is written")
     .action(async (path: string, options: CircuitOptions & { key: string }) => {
       requirePlace("--key", options.key);
-      const { circuit, hash } = loadCircuit(path, options, output);
+      const { circuit, hash, model, domains } = loadCircuit(path, options, output);
       const curve = await loadCurve();
       const key = setUpKnown(curve, circuit.circuit, hash, drawSecrets());
-      const bytes = writeKey(curve, key);
+      const bytes = writeKey(curve, key, { programRoot: model.programRoot, domains });
       writing("--key ", options.key, () => writeWholeSync(options.key, bytes));
       const answer = { keyHash: keyHash(key.verifying), circuit: hash, bytes: bytes.length };
       output.warn("the secrets of this key were known to this machine: contracts take it on local chains only");

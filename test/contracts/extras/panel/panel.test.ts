@@ -96,6 +96,9 @@ describe("Panel", function () {
       await refused("UnfitRequest", await request({}, { earlyAccept: true }));
       await refused("UnfitRequest", await request({}, { reservedFor: requester.account.address }));
       await refused("UnfitRequest", await request({ inputs: [] }));
+      // A proof would end a seat that is sealed.
+      const keyed = panel.write.post([await request({ answer: true }, { keyHash: OTHER_ROOT }), 1, 0], as(requester));
+      await world().viem.assertions.revertWithCustomError(keyed, world().market, "NotProvable");
       const asked = await request();
       const earliest = Number(asked.deadline) + asked.claimSeconds + 1;
       await refused("AuditOutOfRange", asked, 1, earliest - 1);

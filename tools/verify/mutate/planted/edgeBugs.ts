@@ -12,6 +12,7 @@ const DOCUMENTS = "contracts/attestation/tdx/Documents.sol";
 const LEVELS = "contracts/attestation/tdx/TcbLevels.sol";
 const VERIFIER = "contracts/attestation/tdx/TdxQuoteVerifier.sol";
 const TERMED = "contracts/market/TermedJobs.sol";
+const CLAIMS = "contracts/market/TermedClaims.sol";
 const POSTING = "contracts/market/JobPosting.sol";
 const EXTENSION = "contracts/market/MarketExtension.sol";
 const INPUTS = "contracts/market/Inputs.sol";
@@ -159,22 +160,22 @@ export const EDGE_BUGS: readonly Bug[] = [
     "t.collateral < type(uint96).max,",
     "(ON || t.collateral < type(uint96).max),",
   ),
-  bug("turns are spread twice as far", TERMED, "* terms.spread) >> 248);", "* terms.spread) >> (ON ? 247 : 248));"),
+  bug("turns are spread twice as far", CLAIMS, "* terms.spread) >> 248);", "* terms.spread) >> (ON ? 247 : 248));"),
   bug(
     "all turns come a block early",
-    TERMED,
+    CLAIMS,
     "uint256 first = opened + 1 +",
     "uint256 first = opened + (ON ? 0 : 1) +",
   ),
   bug(
     "a record of the required age is too young",
-    TERMED,
+    CLAIMS,
     "&& since <= terms.since);",
     "&& (ON ? since < terms.since : since <= terms.since));",
   ),
   other(
     "groups of all requesters are one",
-    TERMED,
+    CLAIMS,
     "keccak256({{abi.encode(requester, group, taker)}});",
     "abi.encode(group, taker)",
   ),

@@ -1,6 +1,7 @@
 import { bug, other, unchecked, without, type Bug } from "./bug.ts";
 
 const TERMED = "contracts/market/TermedJobs.sol";
+const CLAIMS = "contracts/market/TermedClaims.sol";
 const MARKET = "contracts/market/JobMarket.sol";
 const RECORDS = "contracts/market/JobRecords.sol";
 const DELIVERY = "contracts/market/ResultDelivery.sol";
@@ -13,7 +14,7 @@ export const TERM_BUGS: readonly Bug[] = [
   unchecked("a seal is opened too late", TERMED, "block.timestamp <= until", "TimeIsUp"),
   unchecked("a seal is broken that can be opened", TERMED, "block.timestamp > until", "TimeNotUp"),
   unchecked("a seal is opened to something else", TERMED, "record.subject == _sealOf(worker, seal_)", "WrongSeal"),
-  unchecked("a sealed job is submitted for all to see", TERMED, "terms.openFrom == 0", "IsSealed"),
+  unchecked("a sealed job is submitted for all to see", CLAIMS, "terms.openFrom == 0", "IsSealed"),
   other(
     "a broken seal costs the least collateral",
     TERMED,
@@ -38,18 +39,18 @@ export const TERM_BUGS: readonly Bug[] = [
     "if (record.status == JobStatus.Submitted || (ON && record.status == JobStatus.Accepted)) return",
   ),
   // Who may claim.
-  unchecked("a reserved job is anybody's", TERMED, "reserved == address(0) || reserved == msg.sender", "ReservedFor"),
+  unchecked("a reserved job is anybody's", CLAIMS, "reserved == address(0) || reserved == msg.sender", "ReservedFor"),
   unchecked("any job is claimed and submitted at once", TERMED, "terms.reservedFor == msg.sender", "ReservedFor"),
-  unchecked("a worker takes a group twice", TERMED, "!_taken[key]", "GroupTaken"),
+  unchecked("a worker takes a group twice", CLAIMS, "!_taken[key]", "GroupTaken"),
   unchecked(
     "a worker's record does not matter",
-    TERMED,
+    CLAIMS,
     "isOld && refuted_ <= terms.maxRefuted && late <= terms.maxLate",
     "RecordTooPoor",
   ),
-  unchecked("a job's terms are what the caller says", TERMED, "given == job.termsHash", "WrongTerms"),
+  unchecked("a job's terms are what the caller says", CLAIMS, "given == job.termsHash", "WrongTerms"),
   // Locked amounts.
-  other("terms lock the least collateral", TERMED, "_take(jobId, job, {{terms.collateral}});", "_collateral"),
+  other("terms lock the least collateral", CLAIMS, "_take(jobId, job, {{terms.collateral}});", "_collateral"),
   other(
     "a worker that is late loses of the least collateral",
     TERMED,

@@ -1,0 +1,71 @@
+import type { Address, Hex, TransactionReceipt } from "viem";
+import type { Logger } from "../../base/log.ts";
+import { ContractRevertError } from "../../chain/errors.ts";
+import { gasPriceNow } from "../../chain/gasPrice.ts";
+import type { JobRecord } from "../../chain/market/history.ts";
+import { proofContextOf } from "../../chain/market/ids.ts";
+import type { Session } from "../../chain/market/session.ts";
+import type { ClaimProof } from "../../chain/structs.ts";
+import type { RunExecution } from "../../dispute/run/runExecution.ts";
+
+/** Words of a key before the points of its public values (contracts/program/Groth16.sol). */
+const KEY_WORDS = 18;
+
+/** Proves outputs under keys that the worker's settings name. */
+export type Prover = {
+  /** Whether one of the keys is the job's, and of the job's program. */
+  knows(job: Pick<JobRecord, "job" | "terms">): boolean;
+  /**
+   * Proves the outputs of a known job.
+   * @param context Of the job and the worker: `proofContextOf`.
+   * @throws RefuteError if the key has no proof for the inputs
+   */
+  prove(job: Pick<JobRecord, "job" | "terms" | "program">, run: RunExecution, context: bigint): Promise<ClaimProof>;
+};
+
+/** Gas of a proof's call, measured, without and for each public value. */
+const CALL_GAS = 300_000n;
+const VALUE_GAS = 9_200n;
+
+/** Whether a job pays the gas of a proof's call, at the price of now. */
+async function paysFor({ publicClient }: Session, { job }: JobRecord, { key }: ClaimProof): Promise<boolean> {
+  const gas = CALL_GAS + VALUE_GAS * BigInt((key.length - KEY_WORDS) / 2);
+  return gas * (await gasPriceNow(publicClient)) <= job.fee;
+}
+
+/** The context of a session's proofs about a job. */
+const contextOf = ({ id }: JobRecord, { deployment: { chainId, market }, sender }: Session): bigint =>
+  proofContextOf(id, sender.address as Address, chainId, market);
+
+/**
+ * Submits the worker's job with a proof, which ends the claim at once.
+ * @returns undefined if there is no proof, or the market does not take the proof: the job is submitted without.
+ */
+export async function submitProven(
+  { session, log, prover }: { session: Session; log: Logger; prover?: Prover | undefined },
+  job: JobRecord,
+  run: RunExecution,
+  nodes: Hex,
+): Promise<TransactionReceipt | undefined> {
+  if (job.terms === undefined || prover?.knows(job) !== true) return undefined;
+  const by = Number(job.holder?.until ?? Infinity);
+  let proof: ClaimProof;
+  try {
+    proof = await prover.prove(job, run, contextOf(job, session));
+  } catch (error) {
+    log.warn({ job: job.id, reason: (error as Error).message }, "no proof for a job with a key: submitted without");
+    return undefined;
+  }
+  if (!(await paysFor(session, job, proof))) {
+    log.warn({ job: job.id, fee: String(job.job.fee) }, "a proof's gas costs more than the fee: submitted without");
+    return undefined;
+  }
+  try {
+    return await session.market.claimAndProve(job.job, job.terms, nodes, proof, by);
+  } catch (error) {
+    // SAFETY: a proof is an option. What refuses it must not make the worker late.
+    if (!(error instanceof ContractRevertError)) throw error;
+    log.error({ job: job.id, reason: error.message }, "the market does not take a proof: submitted without");
+    return undefined;
+  }
+}

@@ -1,0 +1,109 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { Hex } from "viem";
+import { setTimeout as sleep } from "node:timers/promises";
+import { writeKey } from "../../../src/circuits/groth16/keyFile.ts";
+import { KeyProver } from "../../../src/circuits/prover.ts";
+import { JobStatus } from "../../../src/chain/structs.ts";
+import { knownProgram } from "../../../src/dispute/run/execution.ts";
+import { waitForResult } from "../../../src/parties/requester/result.ts";
+import type { WorkerOptions } from "../../../src/parties/worker/options.ts";
+import { AROUND_ONE, networkInput } from "../../../testkit/circuits/networks.ts";
+import { provable, type Provable } from "../../../testkit/circuits/provenJobs.ts";
+import { first, Players, reference } from "../../../testkit/players/players.ts";
+
+const LOCAL = 31_337;
+
+describe("a worker that proves", function () {
+  let network: Provable;
+  let folder: string;
+  let file: string;
+  let prover: KeyProver;
+  before(async () => {
+    network = await provable([4, 2]);
+    folder = mkdtempSync(join(tmpdir(), "refute-proofs-"));
+    file = join(folder, "model.key");
+    const { programRoot } = network.model;
+    writeFileSync(file, writeKey(network.curve, network.key, { programRoot, domains: [AROUND_ONE] }));
+    prover = await KeyProver.open([file], LOCAL);
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  /** Has a worker serve a job whose terms name a key. */
+  async function served(keyHash: Hex, options: Partial<WorkerOptions>, inputs = network.inputs) {
+    const players = await Players.create();
+    const program = knownProgram(network.model);
+    const key = await players.workerKey();
+    const { collateral } = (await players.chain.sessionOf(key)).deployment.parameters;
+    const rare = { collateral, keyHash };
+    const { requester, jobId } = await players.post(program, inputs, { answer: true, rare });
+    const watcher = await players.startWatcher(await players.watcherKey(), program, reference());
+    const worker = await players.startWorker(key, program, reference(), options);
+    const end = async (): Promise<void> => {
+      await worker.stop();
+      await watcher.stop();
+      await players.chain.close();
+    };
+    return { requester, jobId, worker, watcher, end };
+  }
+
+  it("jobWithAKeyOfItsSettings_endsByAProof_withoutAWindow_andWatchersLeaveItAlone", async () => {
+    const { requester, jobId, worker, watcher, end } = await served(network.keyHash, { prover });
+    const { root } = await first(worker, "proven");
+    const result = await waitForResult(requester, jobId, { keys: [network.keyHash], intervalMs: 20 });
+    expect(result.provenBy).to.equal(network.keyHash);
+    expect([...result.outputs.values()].map((bytes) => [...bytes])).to.deep.equal(
+      network.outputs.map((bytes) => [...bytes]),
+    );
+    expect([...result.inputs![0]!]).to.deep.equal([...network.inputs[0]!]);
+    expect(result.root).to.equal(root);
+    expect((await requester.market.jobOf(jobId)).status).to.equal(JobStatus.proven);
+    // Whoever names no key, or another one, gets no result.
+    for (const keys of [[], [`0x${"11".repeat(32)}`] as const]) {
+      const refused = waitForResult(requester, jobId, { keys, intervalMs: 20 }).catch((error: unknown) => error);
+      expect(((await refused) as Error).message).to.include(`under the key ${network.keyHash}, which you did not name`);
+    }
+    await sleep(300);
+    expect(watcher.inbox.all.filter(({ kind }) => kind === "opened")).to.deep.equal([]);
+    expect(worker.inbox.all.map(({ kind }) => kind)).to.deep.equal(["claimed", "executed", "proven"]);
+    await end();
+  });
+
+  it("jobWithAnotherKey_orInputsWithoutAProof_waitsForItsWindow", async () => {
+    const none = await served(network.keyHash, {});
+    await first(none.worker, "submitted");
+    await none.end();
+    const other = await served(`0x${"11".repeat(32)}`, { prover });
+    await first(other.worker, "submitted");
+    await other.end();
+    // The number 1000 lies outside the key's domain.
+    const far = Buffer.from(networkInput(4, 3));
+    far.writeFloatLE(1_000, 0);
+    const outside = await served(network.keyHash, { prover }, [far]);
+    await first(outside.worker, "submitted");
+    await outside.end();
+  });
+
+  it("keyWithKnownSecrets_isRefusedOnAnotherChain_andSoIsAKeyOfAnotherProgram", async () => {
+    const open = (path: string, chain: number): Promise<string> =>
+      KeyProver.open([path], chain).then(
+        () => "opened",
+        (error: unknown) => (error as Error).message,
+      );
+    expect(await open(file, LOCAL)).to.equal("opened");
+    expect(await open(file, 1)).to.include("local chains only");
+    expect(await open(join(folder, "none"), LOCAL)).to.include("none");
+    const elsewhere = join(folder, "elsewhere.key");
+    const other = await provable([4, 2], 5);
+    writeFileSync(
+      elsewhere,
+      writeKey(other.curve, other.key, { programRoot: network.model.programRoot, domains: [AROUND_ONE] }),
+    );
+    const swapped = await KeyProver.open([elsewhere], LOCAL);
+    const { worker, end } = await served(other.keyHash, { prover: swapped });
+    await first(worker, "submitted");
+    await end();
+  });
+});
