@@ -358,12 +358,13 @@ Qed.
 Lemma number_one : forall n, number 1 n = env n.
 Proof. intros. cbn [number]. lia. Qed.
 
-(* What the gadget does, in the integers. *)
+(* What the gadget does, in the integers. Of a signed number, wire `n` is the sign's bit, which maxima use. *)
 Theorem gadget_correct : forall L M D isSigned value n x,
   0 < M -> 0 <= D -> M + D <= L -> M < L -> L + (L - M - D) <= 252 ->
   stands_for r env value x -> Z.abs x < 2 ^ L -> (isSigned = false -> 0 <= x) ->
   let '(result, constraints, _) := gadget L M D isSigned value n in
   Forall (holds r env) constraints ->
+  (isSigned = true -> (x < 0 -> env n = 1) /\ (0 < x -> env n = 0)) /\
   exists y, stands_for r env result y /\ Z.abs y <= 2 ^ (L - D) /\ IZR (y * 2 ^ D) = rounded_to M (IZR x).
 Proof.
   intros L M D isSigned value n x HM HD HMD HML HL Hv Hx Hs. unfold gadget.
@@ -381,17 +382,18 @@ Proof.
   intros F. repeat rewrite Forall_app in F. destruct F as (F0 & F1 & F2 & F3 & F4 & F5 & F6 & F7 & F8).
   (* the sign *)
   assert (SG : exists sg, (sg = 1 \/ sg = -1) /\ same (eval env magnitude) (sg * x) /\
-    (forall y, same (eval env result) y -> same (eval env signed) (sg * y)) /\ (isSigned = false -> sg = 1)).
+    (forall y, same (eval env result) y -> same (eval env signed) (sg * y)) /\ (isSigned = false -> sg = 1) /\
+    (isSigned = true -> sg = 1 + -2 * env n)).
   { destruct isSigned.
     - injection G0 as <- <- <-. injection G2 as <- <- <-. pose proof (Forall_inv F0) as C1. pose proof (Forall_inv (Forall_inv_tail F0)) as C3.
       pose proof (Forall_inv F8) as C5. rewrite holds_is in C3, C5. rewrite !eval_wire in *. unfold signFactor in *.
       rewrite eval_plus, eval_one, eval_wire in C3, C5. exists (1 + -2 * env n).
       split; [destruct (bit_is n C1) as [-> | ->]; [left|right]; reflexivity|]. split.
       + apply same_trans with (1 := same_sym _ _ C3). apply same_mul; [apply same_refl|exact Hv].
-      + split; [|discriminate]. intros y Hy. apply same_trans with (1 := same_sym _ _ C5). apply same_mul; [apply same_refl|exact Hy].
+      + split; [|split; [discriminate|reflexivity]]. intros y Hy. apply same_trans with (1 := same_sym _ _ C5). apply same_mul; [apply same_refl|exact Hy].
     - injection G0 as <- <- <-. injection G2 as <- <- <-. exists 1. split; [left; reflexivity|]. rewrite Z.mul_1_l.
-      split; [exact Hv|]. split; [intros y Hy; rewrite Z.mul_1_l; exact Hy|reflexivity]. }
-  destruct SG as (sg & Sg & Mag & Fin & Pos).
+      split; [exact Hv|]. split; [intros y Hy; rewrite Z.mul_1_l; exact Hy|split; [reflexivity|discriminate]]. }
+  destruct SG as (sg & Sg & Mag & Fin & Pos & Bit).
   (* the shift *)
   destruct (SH ltac:(lia) F1) as (s & Rs & Am & Pw). clear SH F1 F0 F8 G0 G2.
   (* the bits *)
@@ -489,6 +491,8 @@ Proof.
       + intros K. apply same_equal in K; [lia|]. rewrite Z.sub_0_r, Z.abs_eq by lia. apply Z.lt_trans with (2 := Big).
         apply Z.pow_lt_mono_r; lia.
     - injection G1 as <- <- <-. replace (L - M - D - s) with 0 by lia. rewrite Z.mul_1_r. exact Kp. }
+  split.
+  { intros T. specialize (Bit T). split; intros X; destruct Sg as [E|E]; rewrite E in Ax, Bit; lia. }
   exists (sg * (k * 2 ^ (L - M - D - s))). rewrite mod_same. split; [apply Fin; exact Res|].
   pose proof (rounded_magnitude L M D (Z.abs x) s b HM HD HMD HML ltac:(lia) Rs ltac:(rewrite <- Ax; symmetry; exact Eq) Br Case) as Q.
   cbv zeta in Q. rewrite Dv in Q. fold k in Q.
@@ -536,14 +540,15 @@ Theorem gadget_float32 : forall order env L D unit isSigned value n x,
   stands_for order env value x -> Z.abs x < 2 ^ L -> (isSigned = false -> 0 <= x) ->
   let '(result, constraints, _) := gadget L 24 D isSigned value n in
   Forall (holds order env) constraints ->
+  (isSigned = true -> (x < 0 -> env n = 1) /\ (0 < x -> env n = 0)) /\
   exists y, stands_for order env result y /\ Z.abs y <= 2 ^ (L - D) /\
     (IZR y * bpow radix2 (unit + D) = rounded 23 8 (IZR x * bpow radix2 unit))%R /\
     (Rabs (rounded 23 8 (IZR x * bpow radix2 unit)) <= bpow radix2 127)%R.
 Proof.
   intros order env L D unit isSigned value n x Hp Ho He Hr HL HD HM Hu Ht Hv Hx Hs.
   pose proof (gadget_correct order Hp Ho env He Hr L 24 D isSigned value n x ltac:(lia) ltac:(lia) ltac:(lia) HL HM Hv Hx Hs) as G.
-  destruct (gadget L 24 D isSigned value n) as [[result constraints] after]. intros F. destruct (G F) as (y & Y1 & Y2 & Y3).
-  exists y. split; [exact Y1|]. split; [exact Y2|].
+  destruct (gadget L 24 D isSigned value n) as [[result constraints] after]. intros F. destruct (G F) as (Sign & y & Y1 & Y2 & Y3).
+  split; [exact Sign|]. exists y. split; [exact Y1|]. split; [exact Y2|].
   assert (E : (IZR y * bpow radix2 (unit + D) = rounded 23 8 (IZR x * bpow radix2 unit))%R).
   { rewrite rounded_scaled by exact Hu. rewrite <- Y3, mult_IZR, <- bpow_IZR by lia. rewrite (Z.add_comm unit), bpow_plus. ring. }
   split; [exact E|]. rewrite <- E, Rabs_mult, (Rabs_pos_eq (bpow radix2 (unit + D))) by apply bpow_ge_0. rewrite <- abs_IZR.

@@ -14,6 +14,7 @@ contract CreditScore {
     error NotRegistry(address caller);
     error OtherProgram(bytes32 programRoot);
     error UnknownFigures(bytes32 inputsRoot);
+    error OtherOutput(uint32 output);
 
     event Scored(address indexed applicant, bytes score);
 
@@ -43,7 +44,7 @@ contract CreditScore {
     }
 
     /// @notice Takes a proven score.
-    /// @dev Reverts with `OtherProgram`, `UnknownFigures`, and as the market's `requireProven`.
+    /// @dev Reverts with `OtherProgram`, `UnknownFigures`, `OtherOutput`, and as the market's `requireProven`.
     /// @param claim The proven claim.
     /// @param terms The terms of the claim's job.
     /// @param delivery The score, and its opening.
@@ -51,6 +52,7 @@ contract CreditScore {
         require(claim.job.programRoot == programRoot, OtherProgram(claim.job.programRoot));
         address applicant = applicantOf[claim.job.inputsRoot];
         require(applicant != address(0), UnknownFigures(claim.job.inputsRoot));
+        require(delivery.output == 0, OtherOutput(delivery.output));
         market.requireProven(claim, terms, keyHash, delivery);
         scoreOf[applicant] = delivery.data;
         emit Scored(applicant, delivery.data);

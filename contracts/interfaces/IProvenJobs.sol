@@ -12,9 +12,9 @@ interface IProvenJobs is IMarketEvents {
     /// @notice Ends a claim in its window by a proof: the claim is `Proven`, its fee is paid, the collateral is free.
     /// Anyone may call. Only under the key that the job's terms name, and while no game is open.
     /// @dev The outputs are right if the key belongs to the program and nobody knows the key's secrets: the market
-    /// knows neither. Reverts with `WrongTerms`, `WrongClaimStatus`, `GamesOpen`, `WrongKey`, `KnownSecrets`,
-    /// `NotProvable`, `WrongProgram`, `WrongOutputCount`, `WrongOutputLength`, `OutputsNotInClaim`, `WrongInputCount`,
-    /// `WrongInputLength`, `InputsNotInJob` or `NotProven`.
+    /// knows neither. Reverts with `WrongTerms`, `WrongClaimStatus`, `TimeIsUp`, `GamesOpen`, `WrongKey`,
+    /// `KnownSecrets`, `NotProvable`, `WrongProgram`, `WrongOutputCount`, `WrongOutputLength`, `OutputsNotInClaim`,
+    /// `WrongInputCount`, `WrongInputLength`, `InputsNotInJob` or `NotProven`.
     /// @param claim_ The whole claim.
     /// @param terms The job's terms.
     /// @param proof The proof, for the claim's worker.

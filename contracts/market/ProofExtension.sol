@@ -36,6 +36,9 @@ contract ProofExtension is IProvenJobs, TermedClaims {
         JobId jobId = _termedJob(claim_.job, terms);
         (, ClaimId claimId, ClaimStatus status) = _claim(claim_);
         _requireClaim(claimId, status, ClaimStatus.Submitted);
+        // SAFETY: after its window an undisputed claim is final for all readers; nobody takes that away by a proof.
+        uint256 windowEnd = _jobs[jobId].number;
+        require(block.timestamp <= windowEnd, TimeIsUp(windowEnd));
         _requireUndisputed(claimId);
         _prove(jobId, claimId, claim_.job, claim_.worker, claim_.collateral, terms, proof);
     }

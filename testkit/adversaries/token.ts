@@ -214,6 +214,8 @@ function marketCalls({ deployment, sender }: Session, posted: Posted, lie: RunEx
   };
   const [inputRoot] = record.inputRoots;
   const terms = completeTerms({ collateral: parameters.collateral });
+  const words = [0n, 0n, 0n, 0n, 0n, 0n, 0n, 0n] as const;
+  const proof = { key: [], proof: words, program: facts, inputs: [input], outputs: [] };
   const part = { input: 0, part: 0, data: input, siblings: [], inputRoot: inputRoot!, inputSiblings: [] };
   return [
     at(encode({ abi, functionName: "post", args: [request] })),
@@ -237,6 +239,8 @@ function marketCalls({ deployment, sender }: Session, posted: Posted, lie: RunEx
     at(encode({ abi, functionName: "breakSeal", args: [job, terms, sender.address, id] })),
     at(encode({ abi, functionName: "expireOnTerms", args: [job, terms] })),
     at(encode({ abi, functionName: "acceptEarly", args: [own, terms] })),
+    at(encode({ abi, functionName: "claimAndProve", args: [job, terms, nodes, proof] })),
+    at(encode({ abi, functionName: "finaliseByProof", args: [own, terms, proof] })),
   ];
 }
 

@@ -14,8 +14,9 @@ struct ProvenTensor {
 }
 
 /// @title Verifies proofs that a program has given outputs for given inputs.
-/// @dev No claim becomes final here. A relying contract pins a key's hash and the tensors' element sizes. No contract
-/// can know whether a key belongs to a program, or who knows the secrets behind the key.
+/// @dev No claim becomes final here. A relying contract pins a key's hash, and the number, length and element size of
+/// the tensors. No contract can know whether a key belongs to a program, or who knows the secrets behind the key.
+/// SAFETY: the proof binds values, not lengths: with other lengths, bytes of one tensor pass as those of the next.
 contract ProofVerifier {
     error WrongSize(uint256 tensor, uint256 elementBytes, uint256 dataBytes);
 

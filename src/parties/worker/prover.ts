@@ -1,6 +1,12 @@
 import type { Address, Hex, TransactionReceipt } from "viem";
 import type { Logger } from "../../base/log.ts";
-import { ContractRevertError } from "../../chain/errors.ts";
+import {
+  ContractRevertError,
+  InsufficientGasFundsError,
+  TransactionRefusedError,
+  TransactionRevertedError,
+  TransactionTooLargeError,
+} from "../../chain/errors.ts";
 import { gasPriceNow } from "../../chain/gasPrice.ts";
 import type { JobRecord } from "../../chain/market/history.ts";
 import { proofContextOf } from "../../chain/market/ids.ts";
@@ -37,6 +43,15 @@ async function paysFor({ publicClient }: Session, { job }: JobRecord, { key }: C
 const contextOf = ({ id }: JobRecord, { deployment: { chainId, market }, sender }: Session): bigint =>
   proofContextOf(id, sender.address as Address, chainId, market);
 
+/** Less time than this is kept for a submission alone: the largest circuit takes some 24 s of one core. */
+const PROVING_SECONDS = 300;
+
+/** Failures of a transaction with a proof that need not meet a submission without one. */
+const REFUSALS = [
+  ...[ContractRevertError, InsufficientGasFundsError, TransactionRefusedError],
+  ...[TransactionRevertedError, TransactionTooLargeError],
+];
+
 /**
  * Submits the worker's job with a proof, which ends the claim at once.
  * @returns undefined if there is no proof, or the market does not take the proof: the job is submitted without.
@@ -49,6 +64,11 @@ export async function submitProven(
 ): Promise<TransactionReceipt | undefined> {
   if (job.terms === undefined || prover?.knows(job) !== true) return undefined;
   const by = Number(job.holder?.until ?? Infinity);
+  const { timestamp } = await session.publicClient.getBlock();
+  if (by < Number(timestamp) + PROVING_SECONDS) {
+    log.warn({ job: job.id, by }, "too little time for a proof: submitted without");
+    return undefined;
+  }
   let proof: ClaimProof;
   try {
     proof = await prover.prove(job, run, contextOf(job, session));
@@ -64,7 +84,7 @@ export async function submitProven(
     return await session.market.claimAndProve(job.job, job.terms, nodes, proof, by);
   } catch (error) {
     // SAFETY: a proof is an option. What refuses it must not make the worker late.
-    if (!(error instanceof ContractRevertError)) throw error;
+    if (!REFUSALS.some((refusal) => error instanceof refusal)) throw error;
     log.error({ job: job.id, reason: error.message }, "the market does not take a proof: submitted without");
     return undefined;
   }

@@ -323,7 +323,7 @@ describe("DisputeGame: a pot that is too short", () => {
   it("manyDearGames_sharePotProRata", async function () {
     this.timeout(120_000);
     // The smallest collateral that may be deployed, and gas far above the cap.
-    const minimum = 1_250_000n + 2_543_760n;
+    const minimum = 1_250_000n + 2_543_860n;
     const w = await createWorld({ maxStepGas: 1_000_000, collateral: ETHER / 50n + minimum * 50n * GWEI });
     const challengers = [w.watcher, w.mallory, w.requester, w.stranger, w.worker];
     for (const { account } of challengers) {

@@ -116,7 +116,7 @@ type Strategy = {
 describe("Economics: a cheat that refutes itself", function () {
   this.timeout(120_000);
   // The least collateral that may be deployed, so that not many games use it up.
-  const collateral = ETHER / 50n + 3_793_760n * 50n * GWEI;
+  const collateral = ETHER / 50n + 3_793_860n * 50n * GWEI;
   const world = useWorld(() => createWorld({ maxStepGas: 1_000_000, collateral }));
   const trace = lyingTrace(toy, 6, 299);
   const nodes = traceNodes(trace);

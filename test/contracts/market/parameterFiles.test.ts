@@ -125,7 +125,7 @@ describe("parameter files", function () {
       const { worker, challenger } = worstGames(p);
       expect(p.maxWindow! >= p.baseWindow! + workTime).to.equal(true);
       expect(p.withdrawalDelay! > p.maxWindow! + 2n * clock).to.equal(true);
-      expect([worker, challenger]).to.deep.equal([1_219_300n, 13_543_760n]);
+      expect([worker, challenger]).to.deep.equal([1_219_300n, 13_543_860n]);
       expect(p.bondGas! >= worker).to.equal(true);
       const min = p.bounty! + (p.bondGas! + challenger) * p.priceCap!;
       expect(p.collateral! >= min).to.equal(true);

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { bytesToHex, hexToBytes, keccak256, zeroHash, type Hex } from "viem";
 import { ClaimStatus, JobStatus, type ClaimProof } from "../../../src/chain/structs.ts";
-import { hopOf } from "../../../src/chain/market/revealLevels.ts";
 import { proofContextOf, termsHashOf } from "../../../src/chain/market/ids.ts";
 import { keyWords, wordsHash } from "../../../src/circuits/groth16/keys.ts";
 import { ORDER } from "../../../src/circuits/field.ts";
@@ -23,7 +22,7 @@ import { outputsOf } from "../../../testkit/circuits/networks.ts";
 import { marketKit, OTHER_ROOT } from "../../../testkit/protocol/marketKit.ts";
 import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { attest } from "../../../testkit/protocol/reports.ts";
-import { expansionAround, leafPick, sketched, SketchedGame, type Sketch } from "../../../testkit/protocol/sketch.ts";
+import { leafPick, sketched, SketchedGame, type Sketch } from "../../../testkit/protocol/sketch.ts";
 import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
 import { claimId, claimKey, creditOf, gasOf, jobId, postJob } from "../../../testkit/protocol/world.ts";
@@ -281,15 +280,16 @@ describe("JobMarket: claims that a proof ends", () => {
     expect(await outcome(posted, posted.proof)).to.equal(
       `what was asked is refused: GamesOpen(${claimId(world(), posted.claim)}, 1)`,
     );
-    // The network has one checkpoint, whose steps the worker shows.
-    const width = network.model.program.steps.length;
-    const hop = hopOf(Math.ceil(Math.log2(width)), world().parameters.arityBits);
-    await game.expand(expansionAround(tensorRoot(network.outputs[0]!), { width, index: width - 1, hop }));
-    await pass(7_200);
-    await world().game.write.timeout([game.packed, claimKey(world(), posted.claim)], as("worker"));
+    await world().game.write.concede([game.packed, claimKey(world(), posted.claim)], as("watcher"));
     await market.write.finaliseByProof([posted.claim, posted.terms, posted.proof]);
     // A proven claim is over for games, too.
     expect(await refusalOf(opened(posted, 1))).to.include("WrongClaimStatus");
+  });
+
+  it("proofAfterTheWindow_isRefused_becauseTheClaimIsFinalForAllReaders", async () => {
+    const posted = await submitted();
+    await pass(7_200);
+    expect(await outcome(posted, posted.proof)).to.include("TimeIsUp");
   });
 
   it("claimAndProve_leavesNoTimeForAGame", async () => {

@@ -23,10 +23,10 @@ abstract contract ProtocolModel is ProtocolWorld {
     /// @dev The outputs that are small enough.
     uint256 internal constant DELIVERABLES = 5;
     /// @dev Gas, as the game's schedule has it.
-    uint256 internal constant SETTLE = 59_400;
+    uint256 internal constant SETTLE = 59_500;
     /// @dev A settlement is paid as measured, at least this.
     uint256 internal constant LEAST_SETTLE = 45_000;
-    uint256 internal constant LAST_SETTLE = 8_000;
+    uint256 internal constant LAST_SETTLE = 8_100;
     uint256 internal constant TIMEOUT = 150_000;
     uint256 internal constant EXPIRE = 100_000;
     uint256 internal constant MAX_PROOF = 1_000_000 + 200_000;

@@ -49,21 +49,22 @@ export const CIRCUIT_DEFINITIONS: readonly string[] = [
   Z.of_nat (length normal) :: flat_map (fun '(w, c) => [w; c]) normal.`,
 ];
 
-/** The result and the constraints, by the compared gadget. */
+/** The result, the bit of a sign and the constraints, by the compared gadget. */
 export const CIRCUIT_VECTORS: readonly (readonly [string, Vectors])[] = ROUNDINGS.map(
   ({ low, high, length, coarser }) => [
     `circuits/rounding of ${length} bits${low < 0n ? " and a sign" : ""}, ${coarser} coarser`,
     {
       term:
         `let '(result, constraints, _) := gadget ${length} 24 ${coarser} ${low < 0n} [(1, 3); (2, -5)] 3 in ` +
-        "flat result ++ flat_map (fun '(a, b, c) => flat a ++ flat b ++ flat c) constraints",
+        `flat result ++ ${low < 0n ? "flat (wire 3) ++ " : ""}` +
+        "flat_map (fun '(a, b, c) => flat a ++ flat b ++ flat c) constraints",
       play: () => {
         const circuit = new Circuit(0);
         for (let k = 0; k < 2; k++) circuit.wire(() => 0n);
         const value = { linear: VALUE, unit: UNIT, low, high };
-        const { linear } = roundToFloat32(circuit, value, coarser === 0 ? undefined : UNIT + coarser);
+        const { linear, negative } = roundToFloat32(circuit, value, coarser === 0 ? undefined : UNIT + coarser);
         const constraints = circuit.constraints.flatMap(({ a, b, c }) => [a, b, c].flatMap(flat));
-        return Promise.resolve([...flat(linear), ...constraints]);
+        return Promise.resolve([...flat(linear), ...(negative === undefined ? [] : flat(negative)), ...constraints]);
       },
     },
   ],

@@ -146,7 +146,8 @@ export const THEOREMS: readonly Theorem[] = [
     file: "Reads",
     says:
       "`ViewDecoder.read` accepts a list of views if and only if there are at most 16 and each is well formed by " +
-      "docs/program.md; it gives the views that lie in the body one behind the other",
+      "docs/program.md, fill values apart; it gives the input and axes of the views, which lie in the body one " +
+      "behind the other",
   },
   {
     name: "view_inside",
@@ -164,13 +165,14 @@ export const THEOREMS: readonly Theorem[] = [
     name: "place_correct",
     file: "Views",
     says:
-      "for every term that a placement by `Views._place` holds for, its element is the one of docs/program.md (the " +
-      "axes' coordinates times their strides), or the fill value if and only if a coordinate is out of bounds",
+      "given the integers of its index reads, for every term that a placement by `Views._place` holds for, its " +
+      "element is the one of docs/program.md (the axes' coordinates times their strides), or the fill value if and " +
+      "only if a coordinate is out of bounds",
   },
   {
     name: "opened_correct",
     file: "Segments",
-    says: "the segment after `Tensors.open` has every byte's address",
+    says: "every byte of the segment after `Tensors.open`, which may be empty, has its address",
   },
   {
     name: "seek_correct",
@@ -190,13 +192,16 @@ export const THEOREMS: readonly Theorem[] = [
     name: "gadget_correct",
     file: "Gadget",
     says:
-      "whatever satisfies the constraints that `roundBits` of `src/circuits/rounding.ts` emits, in a prime field of " +
-      "at least 2^253 elements, has the integer rounded to the significant bits by Flocq, half to even",
+      "for a number within its declared bounds, whatever satisfies the constraints that `roundBits` of " +
+      "`src/circuits/rounding.ts` emits, in a prime field of at least 2^253 elements, has the integer rounded to the " +
+      "significant bits by Flocq, half to even, and the bit of its sign",
   },
   {
     name: "gadget_float32",
     file: "Gadget",
-    says: "within the bounds that `roundToFloat32` there enforces, the result is the real, rounded once to float32",
+    says:
+      "for a number of more than 24 bits, within declared bounds that `roundToFloat32` there accepts, the result is " +
+      "the real, rounded once to float32",
   },
   {
     name: "rounds_to_unique",
