@@ -1,4 +1,4 @@
-import type { Address, Hex, TransactionReceipt } from "viem";
+import type { Hex, TransactionReceipt } from "viem";
 import type { Logger } from "../../base/log.ts";
 import {
   ContractRevertError,
@@ -41,7 +41,7 @@ async function paysFor({ publicClient }: Session, { job }: JobRecord, { key }: C
 
 /** The context of a session's proofs about a job. */
 const contextOf = ({ id }: JobRecord, { deployment: { chainId, market }, sender }: Session): bigint =>
-  proofContextOf(id, sender.address as Address, chainId, market);
+  proofContextOf(id, sender.address, chainId, market);
 
 /** Less time than this is kept for a submission alone: the largest circuit takes some 24 s of one core. */
 const PROVING_SECONDS = 300;

@@ -25,11 +25,11 @@ function counting(execute: Execute): { execute: Execute; items: () => number } {
   return {
     items: () => items,
     execute: Object.assign(one, {
-      block: (async (...args) => {
+      block: async (...args: Parameters<NonNullable<Execute["block"]>>) => {
         const result = await block!(...args);
         items += result.items.length;
         return result;
-      }) as NonNullable<Execute["block"]>,
+      },
     }),
   };
 }
