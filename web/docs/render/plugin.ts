@@ -9,6 +9,18 @@ import { docPages, renderPage } from "./site.ts";
 /** The module that lists the pages. Below it, a module for each page has its HTML. */
 const ID = "virtual:refute-docs";
 
+const GAP = "\n\n";
+
+/** Code for a text, with each of its paragraphs once: commands share most of their flags. */
+function codeOf(text: string): string {
+  const paragraphs = text.split(GAP);
+  const texts = [...new Set(paragraphs)];
+  if (texts.length === paragraphs.length) return JSON.stringify(text);
+  const numbers = paragraphs.map((paragraph) => texts.indexOf(paragraph));
+  const [all, gap] = [JSON.stringify(texts), JSON.stringify(GAP)];
+  return `((texts) => ${JSON.stringify(numbers)}.map((k) => texts[k]).join(${gap}))(${all})`;
+}
+
 /** Renders the documentation while the site is built, each page into a module of its own that is fetched if opened. */
 export const documentation = (): Plugin => ({
   name: "refute-docs",
@@ -32,7 +44,7 @@ export const documentation = (): Plugin => ({
       const path = join(ROOT, dirname(page.path), picture);
       return `import picture${k} from ${JSON.stringify(`${path}?url`)};`;
     });
-    const pieces = html.split(PLACE).map((piece, k) => (k % 2 === 0 ? JSON.stringify(piece) : `picture${piece}`));
+    const pieces = html.split(PLACE).map((piece, k) => (k % 2 === 0 ? codeOf(piece) : `picture${piece}`));
     return `${imports.join("\n")}\nexport default ${pieces.join(" + ")};`;
   },
 });
