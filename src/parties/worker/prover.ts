@@ -85,7 +85,7 @@ export async function submitProven(
   } catch (error) {
     // SAFETY: a proof is an option. What refuses it must not make the worker late.
     if (!REFUSALS.some((refusal) => error instanceof refusal)) throw error;
-    log.error({ job: job.id, reason: error.message }, "the market does not take a proof: submitted without");
+    log.error({ job: job.id, reason: (error as Error).message }, "the market does not take a proof: submitted without");
     return undefined;
   }
 }
