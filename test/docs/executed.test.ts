@@ -35,6 +35,8 @@ const ELSEWHERE: [RegExp, string][] = [
   [/^(tickets ask|job dispatch|panel|job reclaim|tdx|device attest --tdx|model calibrate decoder\.onnx) /, WITH_OTHERS],
   [/ (--blobs|--reference https:)/, WITH_OTHERS],
   [/^(text (gateway|receipt|validate)|deploy validator) /, "a gateway, its texts, registries: test/cli/text.test.ts"],
+  [/^job train /, "workers, and a server of the jobs' inputs: test/e2e/trainShares.test.ts"],
+  [/ --proof-key /, "a worker that proves: test/parties/worker/prover.test.ts"],
   [/^account unstake$/, "days after the first call: test/cli/account.test.ts"],
 ];
 
