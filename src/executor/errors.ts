@@ -40,3 +40,6 @@ export class ExecutionThreadError extends errorWithCode("EXECUTION_THREAD", { re
  * there. The message names the GPU and what was found.
  */
 export class ExecutionDeviceError extends errorWithCode("EXECUTION_DEVICE") {}
+
+/** A GPU computed other bits than the definition. */
+export class DeviceDifferenceError extends ExecutionDeviceError {}

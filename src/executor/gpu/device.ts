@@ -174,9 +174,9 @@ export class Gpu {
     });
   }
 
-  /** Ends the use of this GPU for good. */
-  fail(finding: string): ExecutionDeviceError {
-    this.#fault ??= new ExecutionDeviceError(
+  /** Ends the use of this GPU for good. @param Kind The error for the finding. */
+  fail(finding: string, Kind = ExecutionDeviceError): ExecutionDeviceError {
+    this.#fault ??= new Kind(
       `${this.facts.name}: ${finding}; nothing more is computed there: compute on the CPU (--device cpu)`,
     );
     return this.#fault;

@@ -14,6 +14,7 @@ import { onnxEngine } from "../engine/onnxEngine.ts";
 import { checkInputs } from "../sources.ts";
 import { StageClock } from "../stages.ts";
 import { SuccessiveTrees } from "../successiveTrees.ts";
+import { DeviceDifferenceError } from "../errors.ts";
 import { maxBytesOf, type Gpu } from "./device.ts";
 import { Dispatches, parameterBytes, shuffled, type Cutting } from "./dispatches.ts";
 import { FollowedTrees } from "./followedTrees.ts";
@@ -243,7 +244,8 @@ export async function createGpuExecutor(
         const wrong = wrongElement(step, read, tensor, prng);
         if (wrong === undefined) return;
         const { operator } = model.origins[s] ?? { operator: "?" };
-        throw gpu.fail(`element ${wrong} of step ${s} (${operator}) has other bits than the definition`);
+        const finding = `element ${wrong} of step ${s} (${operator}) has other bits than the definition`;
+        throw gpu.fail(finding, DeviceDifferenceError);
       };
     }
 
