@@ -1,16 +1,18 @@
 import type { Command } from "commander";
 import type { Session } from "../chain/market/session.ts";
 import type { DispatchEvent } from "../parties/dispatcher/events.ts";
-import type { DispatchTerms } from "../parties/dispatcher/options.ts";
+import type { DispatchOptions, DispatchTerms } from "../parties/dispatcher/options.ts";
 import type { ProgramDescription } from "../parties/requester/description.ts";
 import { estimateFee } from "../parties/requester/estimateFee.ts";
 import { minWindow, usualClaimSeconds } from "../parties/requester/postJob.ts";
 import { amountAboveZero, amountText, timeText } from "./amount.ts";
 import { accountSettings } from "./chainSettings.ts";
-import { UsageError } from "./errors.ts";
+import { InterruptedError, UsageError } from "./errors.ts";
 import type { Output } from "./output.ts";
 import { as, filePath, positive, seconds, share, webUrl, whole } from "./parse.ts";
 import { defaulted, optional, required, type SettingValues } from "./settings.ts";
+import { untilStopped } from "./stop.ts";
+import { logOutage } from "./waiting.ts";
 
 const DAY_SECONDS = 86_400;
 
@@ -70,8 +72,40 @@ export function dispatchTerms(
   return { fee, maxFee, budget: values.budget, window, claimSeconds, deadlineSeconds, answer: false };
 }
 
+type Dispatching = Pick<DispatchOptions, "signal" | "maxAttempts" | "checkShare" | "openSeconds" | "withheldSeconds"> &
+  Pick<DispatchOptions, "intervalMs" | "onOutage" | "onEvent">;
+
+/**
+ * Dispatches until it is done or stopped, and says what happens.
+ * @param soFar What is done, in words, if it is stopped.
+ * @param work Dispatches with the given options.
+ * @throws InterruptedError, and as `work` does
+ */
+export async function untilDispatched(
+  output: Output,
+  values: Values,
+  soFar: () => string,
+  work: (options: Dispatching) => Promise<unknown>,
+): Promise<void> {
+  const { attempts: maxAttempts, check: checkShare, openSeconds, withheldSeconds, interval } = values;
+  const onStop = (): void => output.note("stops; the jobs that are posted go on; once more to stop at once");
+  await untilStopped(onStop, async (signal) => {
+    await work({
+      ...{ signal, maxAttempts, checkShare, openSeconds, withheldSeconds, intervalMs: 1_000 * interval },
+      onOutage: logOutage(output),
+      onEvent: (event) => {
+        const line = dispatchLine(event);
+        if (line !== undefined) output.note(line);
+      },
+    }).catch((cause: unknown) => {
+      if (!signal.aborted) throw cause;
+      throw new InterruptedError(`stopped with ${soFar()} done; the same command goes on`, { cause });
+    });
+  });
+}
+
 /** Returns the line for an event; undefined for usual events. */
-export function dispatchLine(event: DispatchEvent): string | undefined {
+function dispatchLine(event: DispatchEvent): string | undefined {
   switch (event.kind) {
     case "cancelled":
       return `part ${event.part}: nobody claimed it; it is posted again for more`;

@@ -13,8 +13,8 @@ import { checkJob } from "../../../parties/requester/postJob.ts";
 import { amountText } from "../../amount.ts";
 import { sessionFrom } from "../../chainSettings.ts";
 import { outputFiles } from "../../decoded.ts";
-import { addServers, dispatchLine, dispatchSettings, dispatchTerms, warnOfLowFee } from "../../dispatching.ts";
-import { InterruptedError, UsageError } from "../../errors.ts";
+import { addServers, dispatchSettings, dispatchTerms, untilDispatched, warnOfLowFee } from "../../dispatching.ts";
+import { UsageError } from "../../errors.ts";
 import { warnOfNobody } from "../../feeWarning.ts";
 import { alwaysShow } from "../../words/helpGroups.ts";
 import { addExamples } from "../../globalOptions.ts";
@@ -23,9 +23,7 @@ import type { Output } from "../../output.ts";
 import { text, whole } from "../../parse.ts";
 import { prepareBatch } from "../../prepareJob.ts";
 import { addSettings, defaulted, optional, readSettings, required, toggle } from "../../settings.ts";
-import { untilStopped } from "../../stop.ts";
 import { table } from "../../../base/text.ts";
-import { logOutage } from "../../waiting.ts";
 
 const settings = {
   partItems: required("n", "items of a part, each of which is a job", whole(1, MAX_ITEMS)),
@@ -126,26 +124,16 @@ async function run(
   try {
     const progress = output.progress("part");
     progress(store.done().length, parts.length);
-    const onStop = (): void => output.note("stops; the jobs that are posted go on; once more to stop at once");
-    await untilStopped(onStop, async (signal) => {
-      const { openJobs, attempts: maxAttempts, check: checkShare, openSeconds, withheldSeconds, interval } = values;
-      await dispatch({
-        ...{ session, batch, store, execute, urls: from, terms, signal },
-        ...{ openJobs, maxAttempts, checkShare, openSeconds, withheldSeconds, intervalMs: 1_000 * interval },
-        onOutage: logOutage(output),
+    const soFar = (): string => `${store.done().length} of ${parts.length} parts`;
+    await untilDispatched(output, values, soFar, (options) =>
+      dispatch({
+        ...{ ...options, session, batch, store, execute, urls: from, terms, openJobs: values.openJobs },
         onEvent: (event) => {
           if (event.kind === "done") progress(event.done, event.total);
-          const line = dispatchLine(event);
-          if (line !== undefined) output.note(line);
+          options.onEvent?.(event);
         },
-      }).catch((cause: unknown) => {
-        if (!signal.aborted) throw cause;
-        throw new InterruptedError(
-          `stopped with ${store.done().length} of ${parts.length} parts done; the same command goes on`,
-          { cause },
-        );
-      });
-    });
+      }),
+    );
     writeOutputs(batch, store, files);
     return costsOf(batch, store);
   } finally {

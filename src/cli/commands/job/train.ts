@@ -12,8 +12,8 @@ import { table } from "../../../base/text.ts";
 import { writeWhole } from "../../../base/writeWhole.ts";
 import { amountText } from "../../amount.ts";
 import { sessionFrom } from "../../chainSettings.ts";
-import { addServers, dispatchLine, dispatchSettings, dispatchTerms, warnOfLowFee } from "../../dispatching.ts";
-import { InterruptedError, UsageError } from "../../errors.ts";
+import { addServers, dispatchSettings, dispatchTerms, untilDispatched, warnOfLowFee } from "../../dispatching.ts";
+import { UsageError } from "../../errors.ts";
 import { warnOfNobody } from "../../feeWarning.ts";
 import { requireFolder, requirePlace } from "../../folders.ts";
 import { addExamples } from "../../globalOptions.ts";
@@ -24,8 +24,6 @@ import { filePath, webUrl, whole } from "../../parse.ts";
 import { prepareBatch } from "../../prepareJob.ts";
 import { REFERRED } from "../../references.ts";
 import { addSettings, optional, readSettings, required, toggle } from "../../settings.ts";
-import { untilStopped } from "../../stop.ts";
-import { logOutage } from "../../waiting.ts";
 import { alwaysShow } from "../../words/helpGroups.ts";
 import { writeModel } from "../model/train.ts";
 
@@ -125,13 +123,11 @@ async function run(
   try {
     const progress = output.progress("step");
     progress(store.steps().length, training.steps);
-    const onStop = (): void => output.note("stops; the jobs that are posted go on; once more to stop at once");
     let state: ReadonlyMap<string, Uint8Array> = new Map();
-    await untilStopped(onStop, async (signal) => {
-      const { attempts: maxAttempts, check: checkShare, openSeconds, withheldSeconds, interval } = values;
+    const soFar = (): string => `${store.steps().length} of ${training.steps} steps`;
+    await untilDispatched(output, values, soFar, async (options) => {
       state = await trainShares(training, store, {
-        ...{ session, execute, urls: from, signal, maxAttempts, checkShare, openSeconds, withheldSeconds },
-        intervalMs: 1_000 * interval,
+        ...{ ...options, session, execute, urls: from },
         termsOf: (program) => dispatchTerms(session, describeProgram(program), 1, values),
         ...(placeUrl !== undefined && {
           place: async (bytes, name) => {
@@ -139,21 +135,10 @@ async function run(
             return [`${placeUrl.replace(/\/$/, "")}/${name}`];
           },
         }),
-        onOutage: logOutage(output),
         onTrained: ({ step, loss, fee }) => {
           progress(step + 1, training.steps);
           output.note(`step ${step + 1}: loss ${loss.toPrecision(6)}, fees ${amountText(fee)}`);
         },
-        onEvent: (event) => {
-          const line = dispatchLine(event);
-          if (line !== undefined) output.note(line);
-        },
-      }).catch((cause: unknown) => {
-        if (!signal.aborted) throw cause;
-        throw new InterruptedError(
-          `stopped with ${store.steps().length} of ${training.steps} steps done; the same command goes on`,
-          { cause },
-        );
       });
     });
     return { steps: store.steps(), state };
