@@ -61,8 +61,7 @@ export function lineMappings(mappings) {
  * Files that hold tables, read options or compile models (their errors name the node), and extras that no job needs:
  * their stack traces need no lines of the sources.
  */
-const WITHOUT_MAPS =
-  /^src[\\/](compiler|chain[\\/]abi|cli|circuits|examine|executor[\\/]gpu|parties[\\/]gateway)[\\/]/;
+const WITHOUT_MAPS = /^src[\\/](compiler|chain[\\/]abi|cli|circuits|examine|executor[\\/]gpu|parties[\\/]gateway)[\\/]/;
 
 /**
  * Rewrites all source maps of a folder without names, and removes some. A source has the name of its file
