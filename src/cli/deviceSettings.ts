@@ -46,7 +46,7 @@ export async function openDevice(
   const gpu = await choose(device, (reason) => log.warn({ device }, reason), undefined, refusalOf);
   monitor.onDevice(gpu?.name ?? "cpu");
   if (gpu === undefined) return { execute: cpu, close: () => Promise.resolve() };
-  log.info({ device: gpu.name, cpuShare }, "the GPU passed its self test");
+  log.info({ device: gpu.name, products: gpu.products, cpuShare }, "the GPU passed its self test");
   health.set("device", undefined);
   return new DeviceExecutions({
     ...{ gpu, cpu, share: cpuShare },

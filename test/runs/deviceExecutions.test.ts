@@ -54,6 +54,7 @@ describe("executions on a GPU", function () {
   const gpuThat = (
     alter: (result: ExecutionResult, trees: Map<number, MerkleList> | undefined) => void = () => undefined,
   ): Device => ({
+    products: "bytes",
     name: NAME,
     async createExecutor(of) {
       const executor = await createExecutor(of, { threads: 1 });

@@ -47,6 +47,7 @@ function judgeOn(gpuExecution: Execute): {
   const stops: string[] = [];
   let count = 0;
   const gpu: Device = {
+    products: "bytes",
     name: "a GPU of tests",
     createExecutor: (model) =>
       Promise.resolve({

@@ -5,8 +5,11 @@ import { isElementary, type Op } from "../../program/operations.ts";
 import { createExecutor, type Executor, type ExecutorOptions } from "../createExecutor.ts";
 import { ExecutionDeviceError, ExecutionMemoryError } from "../errors.ts";
 import { openGpu, type GpuFacts } from "./device.ts";
-import { createGpuExecutor } from "./executor.ts";
+import { createGpuExecutor, kindsOf } from "./executor.ts";
+import { fastestKind } from "./product/fastestKind.ts";
+import type { ResidueKind } from "./product/moduli.ts";
 import { selfTestGpu } from "./selfTest.ts";
+import { timedProduct } from "./timedProduct.ts";
 
 /** Executes jobs and items one by one: blocks of items are for the CPU. */
 export type OneAtATime = Omit<Executor, "runBlock" | "runApart">;
@@ -14,6 +17,8 @@ export type OneAtATime = Omit<Executor, "runBlock" | "runApart">;
 /** A GPU after its tests. */
 export type Device = {
   readonly name: string;
+  /** How the GPU computes products: the kind that was fastest in a measurement. */
+  readonly products: ResidueKind;
   /** @throws ExecutionMemoryError if the program is too large for the GPU; ExecutionDeviceError */
   createExecutor(model: CompiledModel, options?: Pick<ExecutorOptions, "engine">): Promise<OneAtATime>;
   /** Ends the use of the GPU for good. @returns the error for all later executions */
@@ -25,7 +30,8 @@ export type Device = {
 export type ChosenExecutor = OneAtATime & { readonly device: string };
 
 /**
- * Opens the device that somebody chose. A GPU is tested before: a small model and elementary functions.
+ * Opens the device that somebody chose. A GPU is tested before: a small model and elementary functions. Then the
+ * fastest kernel of products is chosen by measuring.
  * @param device `cpu`; `gpu` for the fastest GPU; `auto` for the fastest GPU that passes its tests, or else the CPU;
  *   any other text is a part of a GPU's name.
  * @param warn Receives the reason if `auto` becomes the CPU.
@@ -44,17 +50,21 @@ export async function chooseDevice(
   if (device === "cpu") return undefined;
   try {
     const gpu = await openGpu(["auto", "gpu"].includes(device) ? undefined : device);
+    let products: ResidueKind;
     try {
       const refusal = refusalOf?.(gpu.facts);
       if (refusal !== undefined) throw new CannotRunHereError(refusal);
       await selfTestGpu(gpu, undefined, functions);
+      products = await fastestKind(kindsOf(gpu), (kind, size, times) => timedProduct(gpu, kind, size, times));
     } catch (error) {
       gpu.close();
       throw error;
     }
     return {
       name: gpu.facts.name,
-      createExecutor: (model, { engine } = {}) => createGpuExecutor(model, gpu, { engine }),
+      products,
+      createExecutor: (model, { engine } = {}) =>
+        createGpuExecutor(model, gpu, { engine, products: { kind: products } }),
       fail: (finding) => gpu.fail(finding),
       close: () => gpu.close(),
     };

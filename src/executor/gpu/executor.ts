@@ -72,7 +72,7 @@ export async function createGpuExecutor(
   const { program } = model;
   const { steps } = program;
   const prng = new Prng(seed);
-  const products = productsOf(steps, { kind: kindOf(gpu), ...wanted });
+  const products = productsOf(steps, { kind: kindsOf(gpu)[0]!, ...wanted });
   const plan = gpuMemory(model, new Map([...products].map(([s, { bytes }]) => [s, bytes])), maxBytesOf(gpu.bounds));
   const kernels: Kernel[] = [];
   const add = (list: readonly Kernel[]): number[] => list.map((kernel) => kernels.push(kernel) - 1);
@@ -272,8 +272,8 @@ export async function createGpuExecutor(
   }
 }
 
-/** How a GPU multiplies residues. */
-export const kindOf = ({ bounds }: Gpu): ResidueKind => (bounds.hasDot4 ? "bytes" : "floats");
+/** How a GPU can multiply residues. */
+export const kindsOf = ({ bounds }: Gpu): readonly ResidueKind[] => (bounds.hasDot4 ? ["bytes", "floats"] : ["floats"]);
 
 /** Returns the products among the GPU's steps. */
 function productsOf(steps: readonly Step[], options: ProductOptions): Map<number, Product> {

@@ -8,7 +8,7 @@ import { Reduce, type Axis, type Step } from "../../program/types.ts";
 import { executeReference } from "../reference.ts";
 import { selfTestExecutor } from "../selfTest.ts";
 import type { Gpu } from "./device.ts";
-import { createGpuExecutor, kindOf } from "./executor.ts";
+import { createGpuExecutor, kindsOf } from "./executor.ts";
 
 /** Operands for each function, and the exponents of float32 for half of the operands: 2^-14 to 2^8. */
 const OPERANDS = 64;
@@ -23,7 +23,7 @@ const SMALL = { terms: 1, rows: 1, columns: 1 };
 
 /**
  * Tests a GPU before jobs: a small model with products, sums, casts and hashes ({@link selfTestExecutor}), products
- * with many open sums, and every elementary function of float32 on random operands, against the definition.
+ * with many open sums by each kind of kernel, and every elementary function of float32 on random operands, against the definition.
  * @param functions The functions to test; by default all.
  * @throws CannotRunHereError that names the GPU, what differs and the seed
  */
@@ -60,14 +60,16 @@ async function testProducts(gpu: Gpu, prng: Prng, seed: number): Promise<void> {
     return bytes;
   });
   const [expected] = executeReference(model, inputs);
-  const kind = kindOf(gpu);
-  const executor = await createGpuExecutor(model, gpu, { seed, products: { moduli: MODULI[kind], least: SMALL } });
-  const { tensors } = await executor.run(inputs).finally(() => executor.close());
-  if (Buffer.compare(expected!, tensors[0]!) !== 0)
-    throw new CannotRunHereError(
-      `${gpu.facts.name}: a product has other bits than the definition (seed ${seed}); compute on the CPU, or with ` +
-        "another driver of the GPU",
-    );
+  for (const kind of kindsOf(gpu)) {
+    const products = { kind, moduli: MODULI[kind], least: SMALL };
+    const executor = await createGpuExecutor(model, gpu, { seed, products });
+    const { tensors } = await executor.run(inputs).finally(() => executor.close());
+    if (Buffer.compare(expected!, tensors[0]!) !== 0)
+      throw new CannotRunHereError(
+        `${gpu.facts.name}: a product by ${kind} has other bits than the definition (seed ${seed}); compute on the ` +
+          "CPU, or with another driver of the GPU",
+      );
+  }
 }
 
 function operands(prng: Prng): Uint8Array {
