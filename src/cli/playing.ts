@@ -13,7 +13,7 @@ import { requirePackages } from "../base/optionalPackage.ts";
 import { requireTriedPlatform, thisPlatform } from "../base/platform.ts";
 import { accountSettings, CACHE_FOLDER, sessionFrom } from "./chainSettings.ts";
 import { SharedRuns } from "../runs/fleet/sharedRuns.ts";
-import { deviceSettings, openDevice } from "./deviceSettings.ts";
+import { deviceSettings, deviceEvents, openDevice } from "./deviceSettings.ts";
 import { fleetSettings, openExecutionQueue, openStore, snapshotSecret } from "./fleetSettings.ts";
 import { loadAccount } from "./keys.ts";
 import { createLogger, type Logger } from "../base/log.ts";
@@ -169,7 +169,7 @@ async function playUntil(
     if (settings.monitorPort !== undefined)
       log.info({ port: await monitor.listen(settings.monitorPort) }, "monitor listens");
     const secret = snapshotSecret(settings.snapshotKey, settings.store);
-    device = await openDevice(settings, executors.execute, { health, monitor, log });
+    device = await openDevice(settings, executors.execute, deviceEvents(settings, { health, monitor, log }));
     const here = settings.guess === "lookup" ? withLookup(device.execute) : device.execute;
     queue = await openExecutionQueue(settings, here, { health, meter, log });
     const patience = { signal, intervalMs, maxMs: START_WAIT_MS, onOutage: outageLog(log) };

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Health } from "../../src/base/health.ts";
-import { openDevice } from "../../src/cli/deviceSettings.ts";
+import { deviceEvents, openDevice } from "../../src/cli/deviceSettings.ts";
 import { Monitor } from "../../src/cli/monitor.ts";
 import { waitForResult } from "../../src/parties/requester/result.ts";
 import { FastExecutors } from "../../src/runs/fastExecutors.ts";
@@ -25,7 +25,8 @@ describe("worker and watcher on a GPU, end to end", function () {
       return executors.execute(...asked);
     };
     const around = { health, monitor: new Monitor(health, 1_000), log: quiet };
-    const gpu = await openDevice({ device: "gpu", cpuShare: 0 }, cpu, around);
+    const asked = { device: "gpu", cpuShare: 0 };
+    const gpu = await openDevice(asked, cpu, deviceEvents(asked, around));
 
     const [workerKey, watcherKey] = [await players().workerKey(), await players().watcherKey()];
     const honest = await players().post(program, [mlpInput(1)]);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { pino } from "pino";
-import { openDevice } from "../../src/cli/deviceSettings.ts";
+import { deviceEvents, openDevice } from "../../src/cli/deviceSettings.ts";
 import { Monitor } from "../../src/cli/monitor.ts";
 import { Health } from "../../src/base/health.ts";
 import { createExecutor, type ExecutionResult } from "../../src/executor/createExecutor.ts";
@@ -204,7 +204,8 @@ describe("executions on a GPU", function () {
     const health = new Health(log);
     const monitor = new Monitor(health, 1_000);
     const choose = (): Promise<Device> => Promise.resolve(gpuThat(flipBit));
-    const opened = await openDevice({ device: "gpu", cpuShare: 1 }, cpu, { health, monitor, log }, choose);
+    const asked = { device: "gpu", cpuShare: 1 };
+    const opened = await openDevice(asked, cpu, deviceEvents(asked, { health, monitor, log }), choose);
     const metrics = async (): Promise<string> => {
       const answer = await fetch(`http://127.0.0.1:${await monitor.listen(0)}/metrics`);
       return answer.text();

@@ -29,6 +29,8 @@ export type BatchCost = {
   gasCost: bigint;
   /** Claims by what came of checking them. */
   checks: Record<Check, number>;
+  /** Seconds that the dispatcher's own GPU took for checks and missing outputs. */
+  gpuSeconds: number;
 };
 
 /** Returns each part's cost up to now, and the total. */
@@ -49,5 +51,6 @@ export function costsOf({ parts }: Batch, store: DispatchStore): BatchCost {
     gas: costs.reduce((sum, { gas }) => sum + gas, 0),
     gasCost: costs.reduce((sum, { gasCost }) => sum + gasCost, 0n),
     checks: store.checks(),
+    gpuSeconds: store.gpuSeconds(),
   };
 }

@@ -36,6 +36,9 @@ const SCHEMA = `
   create table done (part integer primary key, claim text not null, worker text not null, source text not null);
 `;
 
+/** Files of earlier versions lack this table. */
+const GPU_TABLE = "create table if not exists gpu (seconds real not null)";
+
 /** The owner of a batch's state: the batch, the chain, the market and the requester. */
 export type Owner = { batch: Hex; chainId: number; market: Address; requester: Address };
 
@@ -64,6 +67,7 @@ export class DispatchStore {
     const content = { applicationId: APPLICATION_ID, what: "the state of a batch", schema: SCHEMA, version: 1 };
     const database = await Database.open(path, content);
     try {
+      database.run(GPU_TABLE);
       const { batch, chainId, market, requester } = owner;
       const has = database.first("select * from batch");
       if (has === undefined) {
@@ -109,6 +113,16 @@ export class DispatchStore {
   spent(part: number, attempt: number, hash: Hex, gas: number, cost: bigint): void {
     const sql = "insert or ignore into spending values (?, ?, ?, ?, ?)";
     this.#database.run(sql, hash, part, attempt, gas, String(cost));
+  }
+
+  /** Notes the seconds of an execution on the dispatcher's own GPU. */
+  usedGpu(seconds: number): void {
+    this.#database.run("insert into gpu values (?)", seconds);
+  }
+
+  /** All seconds of the dispatcher's own GPU. */
+  gpuSeconds(): number {
+    return Number(this.#database.first("select coalesce(sum(seconds), 0) as seconds from gpu")!.seconds);
   }
 
   /** Gas and wei of a part's transactions. @param attempt Of this attempt alone, if given. */

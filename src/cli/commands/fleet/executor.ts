@@ -11,7 +11,7 @@ import { requireTriedPlatform, thisPlatform } from "../../../base/platform.ts";
 import { Health } from "../../../base/health.ts";
 import { createLogger, type Logger } from "../../../base/log.ts";
 import { openLibrary } from "../../../runs/programs/openLibrary.ts";
-import { deviceSettings, openDevice } from "../../deviceSettings.ts";
+import { deviceSettings, deviceEvents, openDevice } from "../../deviceSettings.ts";
 import { openStore, queuePassword, queueUrl, logQueueErrors } from "../../fleetSettings.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { readModels } from "../../models.ts";
@@ -91,7 +91,7 @@ async function executeUntil(signal: AbortSignal, values: SettingValues<typeof se
   try {
     if (values.monitorPort !== undefined)
       log.info({ port: await monitor.listen(values.monitorPort) }, "monitor listens");
-    device = await openDevice(values, executor.execute, { health, monitor, log });
+    device = await openDevice(values, executor.execute, deviceEvents(values, { health, monitor, log }));
     // Tasks of programs that are not known yet would go from hand to hand.
     await cached;
     const { queue: url, name, threads: atOnce, lease } = values;

@@ -14,6 +14,7 @@ import { amountText } from "../../amount.ts";
 import { sessionFrom } from "../../chainSettings.ts";
 import { outputFiles } from "../../decoded.ts";
 import { addServers, dispatchSettings, dispatchTerms, untilDispatched, warnOfLowFee } from "../../dispatching.ts";
+import { deviceSettings, openDevice } from "../../deviceSettings.ts";
 import { UsageError } from "../../errors.ts";
 import { warnOfNobody } from "../../feeWarning.ts";
 import { alwaysShow } from "../../words/helpGroups.ts";
@@ -28,6 +29,7 @@ import { table } from "../../../base/text.ts";
 const settings = {
   partItems: required("n", "items of a part, each of which is a job", whole(1, MAX_ITEMS)),
   ...dispatchSettings,
+  ...deviceSettings,
   openJobs: defaulted("n", "jobs that are open at a time", whole(1, 10_000), 16),
   items: optional<number>("n", "items of a run", whole(1), "as many as files are given, or 1"),
   firstItem: defaulted("n", "what an input that is the index reads in the first item", whole(0, 2 ** 32 - 1), 0),
@@ -101,7 +103,7 @@ async function run(
   { from = [] }: Options,
   values: Values,
   files: OutputFiles,
-  { execute }: FastExecutors,
+  executors: FastExecutors,
   output: Output,
 ): Promise<BatchCost> {
   const session = await sessionFrom(values);
@@ -121,7 +123,17 @@ async function run(
     market,
     requester: session.sender.address,
   });
+  let device: Awaited<ReturnType<typeof openDevice>> | undefined;
   try {
+    device = await openDevice(values, executors.execute, {
+      onCpu: (reason) => output.warn(reason),
+      onDevice: () => undefined,
+      onTested: () => undefined,
+      onGpuSeconds: (seconds) => store.usedGpu(seconds),
+      onStop: ({ message }) => output.warn(`the CPU computes: ${message}`),
+      onRefusal: (_, reason) => output.warn(`the CPU computes: ${reason}`),
+    });
+    const { execute } = device;
     const progress = output.progress("part");
     progress(store.done().length, parts.length);
     const soFar = (): string => `${store.done().length} of ${parts.length} parts`;
@@ -137,12 +149,13 @@ async function run(
     writeOutputs(batch, store, files);
     return costsOf(batch, store);
   } finally {
+    await device?.close();
     store.close();
   }
 }
 
 function answer(output: Output, { id, items }: Batch, cost: BatchCost, files: OutputFiles): void {
-  const { parts, fee, gas, gasCost, checks } = cost;
+  const { parts, fee, gas, gasCost, checks, gpuSeconds } = cost;
   const rows = parts.map((part) => [
     `${part.first} to ${part.first + part.items - 1}`,
     part.worker ?? "",
@@ -155,7 +168,8 @@ function answer(output: Output, { id, items }: Batch, cost: BatchCost, files: Ou
   output.answer({ batch: id, items, files: [...files.values()], ...cost }, [
     ...table([["items", "worker", "jobs", "fee", "gas", "bytes from"], ...rows]),
     `${items} items in ${parts.length} parts: fees ${amountText(fee)} of the stake asset, gas ${gas} ` +
-      `(${formatEther(gasCost)} of the native token); ${checked} claims checked here, ${checks.wrong} wrong`,
+      `(${formatEther(gasCost)} of the native token); ${checked} claims checked here, ${checks.wrong} wrong` +
+      (gpuSeconds > 0 ? `; ${gpuSeconds.toFixed(1)} s of this machine's GPU` : ""),
     `written to ${[...files.values()].join(", ")}`,
   ]);
 }

@@ -1,10 +1,13 @@
 /**
  * Has a market of 8 workers and 2 watchers, all in this process, serve jobs of a small network on one devnet, and
- * prints jobs a second and gas a job as they grow. A campaign that was stopped goes on; one that is through begins
- * anew.
+ * prints jobs a second and gas a job as they grow. All workers share one executor: the CPU's, or a GPU's. Watchers
+ * check on the CPU. A campaign that was stopped goes on; one that is through begins anew.
  */
 import { join } from "node:path";
 import { parseEther } from "viem";
+import { chooseDevice } from "../../../../src/executor/gpu/chooseExecutor.ts";
+import { CPU_SHARE, DeviceExecutions } from "../../../../src/runs/deviceExecutions.ts";
+import type { Execute } from "../../../../src/runs/execute.ts";
 import { FastExecutors } from "../../../../src/runs/fastExecutors.ts";
 import { ProgramLibrary } from "../../../../src/runs/programLibrary.ts";
 import { followMarket, type Session } from "../../../../src/chain/market/session.ts";
@@ -17,7 +20,7 @@ import { mlpInput, mlpProgram } from "../../../../testkit/models/mlp.ts";
 import { start, type Running } from "../../../../testkit/players/players.ts";
 import { runWatcher } from "../../../../watcher/watcher.ts";
 import type { WatcherEvent } from "../../../../watcher/events.ts";
-import { file, readOptions, whole } from "../../../options.ts";
+import { file, readOptions, text, whole } from "../../../options.ts";
 import { keepFigures } from "../../keepFigures.ts";
 import { BenchDevnet, type Slice } from "./devnet.ts";
 
@@ -36,14 +39,17 @@ const FOLDER = join("cache", "bench", "market");
 const PROGRAM = mlpProgram();
 
 /** The participants in a campaign's market. */
-type Cast = { requester: Session; players: Pick<Running<unknown>, "stop">[]; execute: FastExecutors };
+type Cast = { requester: Session; players: Pick<Running<unknown>, "stop">[]; close: () => Promise<void> };
 
 const values = readOptions({
   jobs: whole("jobs of the campaign", 1_000),
   slice: whole("jobs that are open at a time; the chain is kept after each slice", SLICE),
+  device: text("where the workers compute: cpu, gpu or a part of a GPU's name", "cpu"),
   json: file("a file for the figures"),
 });
-const { jobs, slice } = values;
+const { jobs, slice, device } = values;
+/** The GPU's executions so far, and their seconds. */
+const gpu = { executions: 0, seconds: 0 };
 const devnet = await BenchDevnet.open(FOLDER);
 const cast = await assemble(devnet);
 try {
@@ -54,7 +60,7 @@ try {
   }
 } finally {
   await Promise.all(cast.players.map(({ stop }) => stop()));
-  await cast.execute.close();
+  await cast.close();
   await devnet.close();
 }
 BenchDevnet.forget(FOLDER);
@@ -65,20 +71,37 @@ process.exit();
 async function assemble(devnet: BenchDevnet): Promise<Cast> {
   const { session: requester } = await devnet.party("requester", { credit: MAX_JOBS * FEE });
   const { bond } = requester.deployment;
-  const execute = new FastExecutors();
+  const cpu = new FastExecutors();
+  const { execute, close } = await executorOf(cpu.execute);
   const players: Cast["players"] = [];
   for (let k = 0; k < WORKERS; k++) {
     const { session } = await devnet.party(`worker ${k}`, { claims: SLICE });
-    const own = { programs: ProgramLibrary.of([PROGRAM]), execute: execute.execute, selfAuditSamples: 0 };
+    const own = { programs: ProgramLibrary.of([PROGRAM]), execute, selfAuditSamples: 0 };
     const policy = { minFee: 1n, marginSeconds: 10, maxOpenClaims: SLICE };
     players.push(start<WorkerEvent>(session, (all) => runWorker({ ...all, ...own, policy })));
   }
   for (let k = 0; k < WATCHERS; k++) {
     const { session } = await devnet.party(`watcher ${k}`, { credit: 3n * bond });
-    const own = { programs: ProgramLibrary.of([PROGRAM]), execute: execute.execute, mode: "defend" as const };
+    const own = { programs: ProgramLibrary.of([PROGRAM]), execute: cpu.execute, mode: "defend" as const };
     players.push(start<WatcherEvent>(session, (all) => runWatcher({ ...all, ...own })));
   }
-  return { requester, players, execute };
+  return { requester, players, close: () => close().then(() => cpu.close()) };
+}
+
+/** The executor of all workers. */
+async function executorOf(cpu: Execute): Promise<{ execute: Execute; close: () => Promise<void> }> {
+  const chosen = await chooseDevice(device, console.log);
+  if (chosen === undefined) return { execute: cpu, close: () => Promise.resolve() };
+  console.log(`workers compute on ${chosen.name}`);
+  return new DeviceExecutions({
+    ...{ gpu: chosen, cpu, share: CPU_SHARE },
+    onGpuSeconds(seconds) {
+      gpu.executions++;
+      gpu.seconds += seconds;
+    },
+    onStop: ({ message }) => console.log(message),
+    onRefusal: (_, reason) => console.log(reason),
+  });
 }
 
 /** Posts `count` jobs, and waits until all are paid. Time passes on the chain once all jobs have claims. */
@@ -132,6 +155,7 @@ function print(done: Slice, count: number): void {
     `${Math.round(gas / count)} gas and ${(transactions / count).toFixed(1)} transactions a job`,
     `${(reverted / count).toFixed(1)} of them for a job that another worker had`,
     `${Math.round(memoryMib)} MiB`,
+    ...(device === "cpu" ? [] : [`so far ${gpu.executions} executions on the GPU, ${gpu.seconds.toFixed(1)} s`]),
   ];
   console.log(cells.join(", "));
 }
