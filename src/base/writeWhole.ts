@@ -40,8 +40,8 @@ const ONLY_THE_FILE = ["EACCES", "EPERM", "EBUSY", "EROFS"];
 const MAX_WRITTEN = 2 ** 30;
 
 /**
- * Writes a file completely or not at all: on a full disk, an earlier file stays as it is. A pipe, or another path
- * without a regular file, gets the bytes directly.
+ * Writes a file completely or not at all: on a full disk, an earlier file stays unchanged for readers. A pipe, or
+ * another path without a regular file, gets the bytes directly.
  * @throws The errors of the file system. No part of the file remains then.
  */
 export function writeWholeSync(path: string, data: string | Uint8Array): void {

@@ -16,7 +16,7 @@ type Meaning = "answer" | "refused" | "none";
 /** Invalid parameters, and methods that a node does not have. */
 const REFUSED_CODES: unknown[] = [-32_601, -32_602, 4_200];
 const NO_METHOD = /\bmethod\b.{0,60}(not (found|supported|available|allowed|whitelisted)|does ?n[o']t exist)/i;
-/** A code of EIP-1474 for a limit; for logs it is a limit of their number. */
+/** A code of EIP-1474 for a limit; for logs this error means a limit on their number. */
 const LIMIT_EXCEEDED = -32_005;
 const HTTP_TOO_LARGE = 413;
 

@@ -62,7 +62,7 @@ export class ContractRevertError extends RefuteError {
 /** Errors of contracts that say: not yet. */
 const TOO_EARLY = new Set(["WindowOpen", "ClockRunning", "TimeNotUp", "ClaimNotFinal", "WithdrawalNotReady"]);
 
-/** Whether a contract refuses a call because of the time. A node that lags by a block says so of a call that is due. */
+/** Whether a contract refuses a call because of the time: also a due call, on a node lagging by a block. */
 export const isTooEarly = (error: unknown): boolean =>
   error instanceof ContractRevertError && TOO_EARLY.has(error.errorName);
 

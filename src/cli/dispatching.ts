@@ -77,7 +77,7 @@ type Dispatching = Pick<DispatchOptions, "signal" | "maxAttempts" | "checkShare"
 
 /**
  * Dispatches until it is done or stopped, and says what happens.
- * @param soFar What is done, in words, if it is stopped.
+ * @param soFar The work done until a stop, in words.
  * @param work Dispatches with the given options.
  * @throws InterruptedError, and as `work` does
  */

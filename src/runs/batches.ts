@@ -11,7 +11,7 @@ import { BatchTimes } from "./batchTimes.ts";
 const AT_ONCE = 8;
 /** The most bytes that requests carry from item to item, together. */
 const CARRIED_BYTES = 2 ** 28;
-/** The part of the time of waiting requests that slow requests get: waiting requests take half as long again. */
+/** Slow requests get this share of the waiting requests' time: waiting requests take half as long again. */
 const SLOW_SHARE = 1 / 2;
 
 /** A request's waiting execution. */

@@ -16,7 +16,7 @@ const MILLION = 1_000_000;
 /** The maximum number of prepared programs on the GPU. */
 const MAX_PROGRAMS = 4;
 
-/** A GPU with the CPU beside it, and who is told. */
+/** Options for executing on a GPU, with the CPU as a check. */
 export type DeviceOptions = {
   gpu: Device;
   /** Executes on the CPU: large programs, repetitions, and everything after a fault. */

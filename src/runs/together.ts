@@ -9,7 +9,7 @@ const [BLOCK, TIMED] = [32, 16];
 /** With fewer items, a comparison takes longer than blocks gain. */
 const MIN_ITEMS = TIMED + 3 * BLOCK;
 
-/** Whether a program's items are faster in blocks than one by one, as far as measured. */
+/** Whether blocks execute a program's items faster than single executions, by measurements so far. */
 const areFaster = new WeakMap<CompiledModel, boolean>();
 
 /**

@@ -19,7 +19,7 @@ import { runInputBytes, runProgram } from "../programs/runProgram.ts";
 export type Outcome = {
   /** The error of what was too large: its code, or its name without a code. */
   error: string | undefined;
-  /** What is there afterwards, by a new look at the disk: `before` and `after` belong there. */
+  /** The state afterwards, read from the disk again by a new process: `before` and `after` belong there. */
   kept: string[];
   /** Files that belong there. */
   files: string[];

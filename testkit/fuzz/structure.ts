@@ -75,7 +75,7 @@ function hostileTensor(prng: Prng) {
 
 const outputsOf = (graph: GraphProto): string[] => graph.node.flatMap(({ output }) => output);
 
-/** All names of a graph, and some that it lacks. */
+/** All names in a graph, with some names missing from the graph. */
 const namesOf = (graph: GraphProto): string[] => [
   ...graph.input.map(({ name }) => name),
   ...graph.initializer.map(({ name }) => name),

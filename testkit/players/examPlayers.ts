@@ -82,7 +82,7 @@ export class ExamPlayers {
     return key;
   }
 
-  /** Mines blocks up to the next exam, if it is not there. @returns the exam block's number */
+  /** Mines blocks up to the next exam, unless already reached. @returns the exam block's number */
   async nextExam(): Promise<bigint> {
     const { chain } = this.players;
     const { provider } = chain;

@@ -6,6 +6,6 @@ import { PACKED, packArtifacts, sourcesHash } from "../setup/contracts.mjs";
 import { builtArtifacts } from "./builtArtifacts.ts";
 
 readOptions({});
-// A build after an edit compiles the edited files only. Their code can differ from that of a build of all files.
+// A build after an edit compiles the edited files only. A build of all files can give these contracts other code.
 execFileSync("hardhat", ["build", "--quiet", "--no-tests", "--force"], { stdio: "inherit" });
 writeFileSync(PACKED, packArtifacts(sourcesHash(), builtArtifacts()));

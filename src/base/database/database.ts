@@ -64,7 +64,7 @@ export class Database {
     }
   }
 
-  /** Removes a closed database, if there is one, with the files beside it. */
+  /** Removes a closed database, if any, with all its files. */
   static remove(path: string): void {
     for (const ending of ["", "-wal", "-shm"]) rmSync(path + ending, { force: true });
   }

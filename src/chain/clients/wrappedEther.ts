@@ -2,7 +2,7 @@ import type { Address, TransactionReceipt } from "viem";
 import { wrappedEtherAbi } from "../abi/wrappedEther.ts";
 import type { Access } from "./access.ts";
 
-/** A stake asset that wraps the coin of its chain. */
+/** A stake asset wrapping the chain's own coin, such as WETH. */
 export class WrappedEther {
   readonly #sender: Access["sender"];
   readonly #contract: { address: Address; abi: typeof wrappedEtherAbi };

@@ -15,7 +15,7 @@ export const REMEMBERED_BLOCKS = 256n;
 /** The more is kept, the higher. */
 const KEEPS: Record<Forgotten, number> = { all: 0, inputs: 1, nothing: 2 };
 
-/** Forgets of a job only what each of several parties may forget. */
+/** Forgets only those facts about a job no party needs any more. */
 export const leastForgetful =
   (forgets: readonly Forget[]): Forget =>
   (job, now) =>

@@ -38,7 +38,7 @@ export const alwaysShow = (command: Command, ...groups: readonly (keyof typeof G
 const isRare = (command: Command, { helpGroupHeading: heading = "" }: Option): boolean =>
   RARE.has(heading) && common.get(command)?.includes(heading) !== true;
 
-/** The flags of a command that its help shows without `--all`. */
+/** The flags shown in a command's help without `--all`. */
 export const commonFlags = (command: Command): Option[] =>
   new Help().visibleOptions(command).filter((option) => !isRare(command, option));
 

@@ -119,7 +119,7 @@ export function staysExact({ operator, inputs }: Node, bounds: readonly (Integer
   return all.length > 0 && sumBound(operator, all) < Math.min(typeMagnitude(all[0]!.dtype), MAX_EXACT);
 }
 
-/** The greatest magnitude of any partial result of a reduction, and of its result. NaN is no bound. */
+/** The greatest magnitude among a reduction's result and partial results. NaN is no bound. */
 function sumBound(operator: string, bounds: readonly IntegerBound[]): number {
   const [{ magnitude, count }] = bounds as [IntegerBound];
   if (operator === "ReduceProd") return Math.max(1, magnitude) ** count;
@@ -139,7 +139,7 @@ function filled({ operator, attributes }: Node): IntegerBound | undefined {
   return operator === "Constant" ? bound : bound && within(bound.dtype, bound.magnitude);
 }
 
-/** The bound of converted elements: those that the new type does not have wrap around in it. */
+/** The bound of converted elements: values outside the new type's range wrap around on conversion. */
 function castBound(to: DType | undefined, from: IntegerBound | undefined): IntegerBound | undefined {
   if (to === undefined || isFloat(to)) return undefined;
   const mayWrap = from === undefined || (isSigned(from.dtype) && !isSigned(to) && to !== DType.bool);

@@ -17,7 +17,7 @@ export type ValueState = {
   constant: boolean;
   /** True for an exact float already rounded by one operation. */
   rounded: boolean;
-  /** What is known of an exact value's integers or bools. */
+  /** Known integers or bools within an exact value, at compile time. */
   bound?: IntegerBound | undefined;
 };
 

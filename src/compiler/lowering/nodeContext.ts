@@ -114,7 +114,7 @@ export class NodeContext {
     return found === undefined ? otherwise : saturated(found.value);
   }
 
-  /** Bounds that get cut to a dimension's size, such as the ends of Slice. */
+  /** Bounds cut to a dimension's size, for example the ends of Slice. */
   bounds(name: string): number[] | undefined {
     return this.integers(name)?.map(saturated);
   }

@@ -32,8 +32,8 @@ function exponentRange(context: NodeContext, exponent: LazyTensor, from: DType):
 
 /**
  * An integer x to the power y, modulo 2^n, by squaring: each step takes some bits of y. A negative y gives 1 / x^|y|
- * truncated, which is 0 unless x is 1 or -1; it gives 0 for x = 0. A float32 y that is an integer counts as one; for
- * any other the result is the float32 power, truncated.
+ * truncated, which is 0 unless x is 1 or -1; it gives 0 for x = 0. A float32 y may be an
+ * integer too; for any other y the result is the float32 power, truncated.
  */
 export function integerPower(context: NodeContext, base: LazyTensor, exponent: LazyTensor): LazyTensor {
   const { builder, expressions: e } = context;

@@ -85,8 +85,8 @@ function wideEnough(e: Expressions, x: Expr): Expr {
 
 /**
  * The code of a float, to nearest, ties to even. With y = |x| / 2^least the code is round(y * 2^fraction) below y = 1;
- * above it, y is halved k times to [1, 2) and the code is 2^fraction * k + round(y * 2^fraction). All of it is exact
- * but the rounding itself.
+ * above it, y is halved k times to [1, 2) and the code is 2^fraction * k + round(y * 2^fraction). Everything except the
+ * rounding itself is exact arithmetic here.
  */
 function floatCode(e: Expressions, given: Expr, float: NarrowFloat, { saturate, mode }: Rounding): Expr {
   const { fraction, min, sign, greatest, infinity, nan, unsignedZero } = float;

@@ -16,7 +16,7 @@ export function convolutionStorage({ attributes }: Node): Storage {
   return group?.kind === "int" && group.value > 1n ? "channelsFirst" : "channelsLast";
 }
 
-/** The storage for poolings, whose windows have positions of one channel. */
+/** The storage for poolings: each window covers positions within a single channel. */
 export const poolingStorage = (): Storage => "channelsFirst";
 
 /** The order of dimensions for a storage. */

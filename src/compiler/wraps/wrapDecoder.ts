@@ -82,7 +82,7 @@ export function wrapDecoder(
   const column = n.reshape(isHere, [1, 1, slots, 1]);
   const before = n.nodes.splice(0);
 
-  // A cache is written right after its new row is made. Otherwise the new rows would be kept until the end, and
+  // A cache is written right after computing the new row. Otherwise the new rows would be kept until the end, and
   // committed to.
   const writes = new Map<string, Node[]>();
   for (const cache of of.caches) {

@@ -14,7 +14,7 @@ import type { Setting } from "./setting.ts";
 const POLLING_MS = 50;
 
 /**
- * Starts a chain beside this process, for where only the package is: the same scenes without Hardhat.
+ * Starts a chain in another process, for installed packages without the repository: the same scenes without Hardhat.
  * @throws MissingPackageError, DevnetError, DeployFailedError
  */
 export async function anvilSetting(manufacturer: SoftwareManufacturer): Promise<Setting> {

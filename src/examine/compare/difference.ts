@@ -4,7 +4,7 @@ import { elementCount, type TensorData } from "../../model/onnx/model.ts";
 
 /** The difference between two tensors of the same type and shape. */
 export type Difference = {
-  /** The largest |a - b|; Infinity where one is NaN or infinite and the other is not that. */
+  /** The largest |a - b|; Infinity if only one value is NaN or infinite, or if both differ in kind. */
   absolute: number;
   /** The largest distance in numbers of their type; undefined if they are no floats. */
   ulps: bigint | undefined;

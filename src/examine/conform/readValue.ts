@@ -31,7 +31,7 @@ const text = new TextDecoder();
 /** The fields of the name: of TensorProto, and of SequenceProto and OptionalProto. */
 const NAMES = { tensor: 8, other: 1 } as const;
 
-/** Returns the name that a file's value has, if it is one of the given names of its kind. */
+/** Returns the name given by a file's value, if the value's kind has this name. */
 export function nameOf(bytes: Uint8Array, known: readonly ValueInfoProto[]): string | undefined {
   const [tensor, other] = [NAMES.tensor, NAMES.other].map((field) =>
     fieldsOf(bytes, field).map((name) => text.decode(name)),

@@ -14,7 +14,7 @@ import type { Rows } from "../blocks/inPlace.ts";
 import type { Machine } from "../machine.ts";
 import type { PlanOptions } from "./stepPlan.ts";
 
-/** The rows of a result that differ from the contents of its place: fixed rows, and rows where bools hold. */
+/** The rows of a result differing from the old contents in memory: fixed rows, and rows where bools hold. */
 export type ChangedRows = Rows & { masks: readonly TensorRef[] };
 
 /** Where a step's tensor lies, and whether the step computes the tensor or only names memory. */

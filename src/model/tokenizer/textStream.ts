@@ -2,7 +2,7 @@ import type { Tokenizer } from "./readTokenizer.ts";
 
 /** The placeholder for the bytes of an unfinished character: the next token may complete it. */
 const INCOMPLETE = /\ufffd$/;
-/** Tokens before the next one that are decoded together with it; more if they have fewer characters than the second. */
+/** Earlier tokens decoded together with the next token; more if they have fewer characters than the second. */
 const KEPT = 16;
 /** More than the three bytes that UTF-8 depends on. Cuts at the beginning of a text lie before the characters. */
 const KEPT_CHARACTERS = 16;
@@ -16,7 +16,7 @@ export class TextStream {
   readonly #tokenizer: Tokenizer;
   /** The last tokens. */
   #tokens: number[];
-  /** Characters of the text of the last tokens that were returned. */
+  /** Characters already returned from the last tokens' decoded text. */
   #given: number;
   /** The number of last tokens at which the earlier ones are dropped. */
   #limit = 2 * KEPT;

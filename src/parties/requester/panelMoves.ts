@@ -27,7 +27,7 @@ const GRACE_SECONDS = 120n;
 
 /**
  * Returns the next move that advances a panel, if any. While claims on its seats are at odds, only claims of the root
- * `right` are finalised: a wrong claim that is final frees its collateral. The function is pure.
+ * `right` are finalised: once final, even a wrong claim frees the worker's collateral. The function is pure.
  * @param now Unix seconds.
  */
 export function nextMove(panel: KnownPanel, now: bigint, options: MoveOptions): PanelMove | undefined {

@@ -11,8 +11,7 @@ const consumerAbi = parseAbi(["function onResult(bytes32 jobId, uint256 output, 
 
 /**
  * Calls a job's requester, a contract, once more with each output whose callback failed. The first deliveries' openings
- * are read from the chain, so anybody may do so. A callback that reverts whatever its gas is found before anything is
- * sent.
+ * are read from the chain, so anybody may do so. A callback reverting with any gas is found before sending anything.
  * @returns the outputs whose callbacks have succeeded, and those whose callbacks still fail: with the job's
  *   `callbackGas`, which nobody can raise
  * @throws RedeliveryError, JobUnknownError, ContractRevertError `onResult is refused: ...`, RpcUnavailableError

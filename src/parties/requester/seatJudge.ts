@@ -8,7 +8,7 @@ import { SILENT } from "../../base/log.ts";
 import { isOpen, type ClaimRecord, type JobRecord } from "../../chain/market/history.ts";
 import { Role } from "../role/role.ts";
 
-/** What is known here about claims on a panel's seats. */
+/** The local knowledge about claims on a panel's seats, for judging. */
 export type SeatVerdict = {
   /** The root by this process's own execution; undefined until the question was executed. */
   right: Hex | undefined;

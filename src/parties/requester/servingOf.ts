@@ -30,7 +30,7 @@ const MAX_REQUESTS = 40;
 /** Blocks of the first read; each further read takes four times as many as the read before. */
 const FIRST_BLOCKS = 64n;
 const GROWTH = 4n;
-/** Accounts whose stake is looked at, those that staked last. */
+/** The most accounts looked up, beginning with the latest stakes. */
 const MAX_STAKERS = 8;
 
 class SpentError extends Error {}

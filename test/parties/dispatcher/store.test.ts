@@ -31,12 +31,14 @@ describe("the state of a batch", () => {
     for (const claim of [CLAIM, OTHER]) first.keep(2, claim, 1, new Map([[0, new Uint8Array([1, 2, 3])]]));
     first.checked(2, CLAIM, "drawn");
     first.checked(2, CLAIM, "right");
+    for (const seconds of [1.5, 2]) first.usedGpu(seconds);
     first.finish({ part: 2, claim: CLAIM, worker: OWNER.market, source: "worker" });
     first.close();
     const again = await DispatchStore.open(path(), OWNER);
     expect(again.attempts()).to.deep.equal([{ part: 2, attempt: 0, terms, refund: 5n }]);
     // The same transaction counts once.
     expect(again.spending(2)).to.deep.equal({ transactions: 1, gas: 70, cost: 700n });
+    expect(again.gpuSeconds()).to.equal(3.5);
     expect(again.output(2, CLAIM, 1, 0)).to.deep.equal(new Uint8Array([1, 2, 3]));
     expect(again.hasOutput(2, OTHER, 1, 0)).to.equal(false);
     expect(again.check(CLAIM)).to.equal("right");

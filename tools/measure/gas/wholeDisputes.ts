@@ -75,7 +75,7 @@ export async function playDispute(
   return playedDispute(subject, step, published, game.gas);
 }
 
-/** Plays the same game, and leaves the chain as it is then. */
+/** Plays the same game, and leaves the chain in the final state. */
 export async function playGame(world: World, subject: Subject, step: number, published: boolean): Promise<GameDriver> {
   const { program } = subject;
   const { arityBits } = world.parameters;

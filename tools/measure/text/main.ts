@@ -42,7 +42,7 @@ const DRAWING = { temperature: 0.8, topK: 50, topP: 0.95 };
 const PROMPT_TOKENS = 48;
 /** The slots of a decoder for long texts, with weights in float32. */
 const MANY_SLOTS = 1_024;
-/** The tokens of each text that is written beside others. */
+/** The length in tokens for texts written together. */
 const TOGETHER_ITEMS = 16;
 /** The bar for weights of four bits, which are unpacked once a block: of the time one by one. */
 const PACKED_MOST = 1 / 12;

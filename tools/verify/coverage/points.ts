@@ -21,7 +21,7 @@ const LEFT_ALONE = new Set(["VariableDeclaration", "ModifierInvocation", "UserDe
 const LOGICAL = new Set(["&&", "||"]);
 
 /**
- * Rewrites a Solidity file so that it reports each statement that it executes and the value of each condition: in
+ * Rewrites a Solidity file to report each executed statement and each condition's value: in
  * `if`, `?:`, loops and `require`, and the operands of `&&` and `||`. Assembly is rewritten likewise.
  * @param firstId Id of the first point.
  */

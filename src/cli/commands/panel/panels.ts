@@ -116,7 +116,7 @@ const JUDGE_MS = 4_000;
 
 const judgeLevel = ({ mode }: Output): string => (mode.quiet ? "error" : "info");
 
-/** What is to be said about claims that cannot all be right. */
+/** The message about claims contradicting each other on a panel. */
 function oddsLines({ claims, right, undisputed }: SeatOdds, panel: Address, panelId: Hex): string[] {
   const nameOf = (id: Hex): string => `seat ${claims.find(({ claimId }) => claimId === id)!.seat + 1}, claim ${id}`;
   const all = claims.map((one) => `${nameOf(one.claimId)}${one.refuted ? ", refuted" : ""}, root ${one.root}`);

@@ -136,7 +136,7 @@ export const pad: Rule = (b) => {
     for (const { axis, before, behind } of padsOf(b)) {
       if (before === 0 && behind === 0) continue;
       const size = b.shape()[axis]!;
-      // What is left of the dimension, after the first ones were cut.
+      // The remaining length after cutting the dimension's first elements off.
       const [first, left] = [Math.max(0, -before), size + Math.min(0, before) + Math.min(0, behind)];
       const shown = shownBy(mode, left, Math.max(0, before), shape[axis]!).map((at) => first + at);
       gradient = b.along(gradient, shape, axis, size, (to, from) => Number(shown[from] === to));

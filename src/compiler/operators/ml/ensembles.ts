@@ -122,7 +122,7 @@ export function binary(
 }
 
 /**
- * Two classes whose trees have weights of one class. ONNX's reference and onnxruntime agree on two forms: without a
+ * Two classes, but the trees weigh only a single class. ONNX's reference and onnxruntime agree on two forms: without a
  * post transform, if no weight is negative (the score is a probability), and with LOGISTIC. All others are refused.
  */
 function twoClasses(

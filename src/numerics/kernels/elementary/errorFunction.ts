@@ -86,8 +86,7 @@ export function errorTable(): number[] {
 export const SATURATION = 3.999;
 
 /**
- * erf x = x g(|x|) for |x| < 3.999; from there on that of 3.999 (above 1 - 2^-25.8), which is 1 when rounded to
- * float32.
+ * erf x = x g(|x|) for |x| < 3.999; above, erf(3.999) stands in (above 1 - 2^-25.8), and rounds to 1 in float32.
  *
  * g(x) = 2/sqrt(pi) times the integral over s from 0 to 1 of e^(-x^2 s^2), hence by Cramer's bound on Hermite
  * polynomials |g_n| <= 1.24 * 2^(n/2) / (sqrt(n!) (n + 1)). h = |x| - i/64 is exact, |h| <= 2^-7: what economising

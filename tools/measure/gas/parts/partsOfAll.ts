@@ -18,7 +18,7 @@ const row = (of: string, all: readonly GasParts[]): PartsRow => {
   return { of, transactions: all.length, total: totalOf(sum), ...sum };
 };
 
-/** Measures where the gas of disputes, of jobs and of renewals goes. */
+/** Measures the gas by part for disputes, jobs and renewals. */
 export async function partsOfAll(cls: Subject, rec: Subject): Promise<PartsRow[]> {
   const rows: PartsRow[] = [];
   for (const published of [false, true]) {
