@@ -217,12 +217,22 @@ const float32Bits = (value: number): number => new Uint32Array(new Float32Array(
 /** The functions of one operand. */
 export const UNIVARIATE: readonly OpName[] = OPERATIONS.filter((name) => Op[name] >= Op.exp);
 
+/** sigmoid is 1/2 + x/4 - x^3/48: x/4 half-way between two neighbours of 1/2 and then far beyond. */
+const SIGMOID_MIDPOINTS = Array.from({ length: 64 }, (_, i) => float32Bits((2 * i + 1) * 2 ** -24));
+
 /** Hard operands of the functions of one operand. */
 export function hardOperands(): Word[] {
-  // sigmoid is 1/2 + x/4 - x^3/48: x/4 half-way between two neighbours of 1/2 and then far beyond.
-  const sigmoidMidpoints = Array.from({ length: 64 }, (_, i) => float32Bits((2 * i + 1) * 2 ** -24));
-  return [...around(HARDEST, 2), ...around(TURNS, 2), ...around(sigmoidMidpoints, 0), ...EDGE_BITS].map(word);
+  return [...around(HARDEST, 2), ...around(TURNS, 2), ...around(SIGMOID_MIDPOINTS, 0), ...EDGE_BITS].map(word);
 }
+
+/**
+ * Points at which a result is exact, reaches an edge, or lies next to a rounding boundary: first 0 and 1, which are
+ * exact for most functions.
+ */
+export const POINTS: readonly number[] = [0, 0x3f800000, ...TURNS, ...HARDEST, ...SIGMOID_MIDPOINTS];
+
+/** The operands at most 2^12 units in the last place from a point, of both signs. */
+export const nearPoint = (point: number): Word[] => around([point], 2 ** 12).map(word);
 
 /** Hard pairs for pow: published worst cases, exact results, exact midpoints, special values. */
 export function hardPowPairs(): OperandPair[] {

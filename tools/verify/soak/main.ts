@@ -8,6 +8,7 @@ import { decimal, flag, readOptions, text, whole } from "../../options.ts";
 import { soakDay } from "./day.ts";
 import { soakFunction } from "./functions.ts";
 import { soakGames } from "./games.ts";
+import { soakGpu } from "./gpu.ts";
 import { soakHostile } from "./hostile.ts";
 import { soakKills } from "./kills.ts";
 import { soakMarket } from "./market.ts";
@@ -42,7 +43,9 @@ const values = readOptions({
   models: flag("the largest models in full; then all models on every executor"),
   function: text("an elementary kernel on all float32, against another library and the definition"),
   stride: whole("one of so many float32, for --function", 1),
-  seed: whole("seed of all random choices; by default another one each time, 1 for --nodes and --day"),
+  gpu: text("what a GPU computes, against the definition: programs, experiments or points, by number from --seed on"),
+  count: whole("so many of them, for --gpu", 100),
+  seed: whole("seed of all random choices; by default another one each time, 1 for --nodes, --day and --gpu"),
 });
 // A campaign that was stopped goes on with the same seeds.
 const fixedSeed = values.seed ?? 1;
@@ -61,6 +64,7 @@ async function soak(): Promise<boolean> {
   if (values.kills) return soakKills();
   if (values.reorgs) return reorgs(values.depths);
   if (values.siege !== undefined) return soakSiege(values.siege, BigInt(values.bonds));
+  if (values.gpu !== undefined) return soakGpu(values.gpu, fixedSeed, values.count);
   if (values.function !== undefined) return soakFunction(values.function, values.stride);
   console.log(`seed ${seed}`);
   if (values.trainers !== undefined) return soakTrainers(values.trainers, seed);

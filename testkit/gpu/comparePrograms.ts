@@ -1,0 +1,94 @@
+import { expect } from "chai";
+import { compile } from "../../src/compiler/compile.ts";
+import { createExecutor, type Executor } from "../../src/executor/createExecutor.ts";
+import type { Gpu } from "../../src/executor/gpu/device.ts";
+import { createGpuExecutor } from "../../src/executor/gpu/executor.ts";
+import { FUNCTIONS } from "../../src/executor/gpu/exhaust.ts";
+import { functionStep, separateModel } from "../../src/executor/gpu/selfTest.ts";
+import { executeReference } from "../../src/executor/reference.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
+import type { CompiledModel } from "../../src/program/compiled.ts";
+import { Op } from "../../src/program/operations.ts";
+import { bytesOf } from "../../src/program/trace/runInputs.ts";
+import { nearPoint, POINTS } from "../numerics/elementaryCases.ts";
+import { modelOf } from "../onnx/agreement.ts";
+import { ALL_CASES } from "../operators/allCases.ts";
+import { randomProgram } from "../programs/randomProgram.ts";
+import { Prng } from "../random/prng.ts";
+import { RandomTensors } from "../random/tensors.ts";
+import { shrunkenGpu } from "./softwareGpu.ts";
+
+/** The steps of a random program. */
+export const STEPS = 12;
+
+/** The steps of a program by their device. */
+type Compared = { onGpu: number; onCpu: number };
+
+/** Every experiment of every operator, by number from 1 on. */
+export const EXPERIMENTS = Object.entries(ALL_CASES).flatMap(([operator, makers]) =>
+  makers.map((make, k) => ({ operator, isFirst: k === 0, make })),
+);
+
+/**
+ * Compares each tensor of a program on a GPU with the definition. All products are computed by residues, kernels are
+ * cut, and dispatches come in an order that is drawn.
+ * @throws AssertionError that names the step with other bits
+ */
+async function compareProgram(
+  model: CompiledModel,
+  inputs: readonly Uint8Array[],
+  gpu: Gpu,
+): Promise<Compared> {
+  const products = { least: { terms: 1, rows: 1, columns: 1 }, mostBytes: 10_000 };
+  const cutting = { mostOperations: 2 ** 16, order: new Prng(2) };
+  const executor = await createGpuExecutor(model, gpu, { seed: 1, products, cutting });
+  const { tensors } = await executor.run(inputs).finally(() => executor.close());
+  executeReference(model, inputs).forEach((tensor, s) => {
+    expect(Buffer.from(tensors[s]!).toString("hex"), `step ${s}`).to.equal(Buffer.from(tensor).toString("hex"));
+  });
+  const onCpu = executor.cpuSteps.length;
+  return { onGpu: tensors.length - onCpu, onCpu };
+}
+
+/** Compares the random program of a seed; even seeds on an adapter that binds little and has no products of bytes. */
+export async function compareRandomProgram(seed: number, gpu: Gpu): Promise<Compared> {
+  const { model, inputs } = randomProgram(new Prng(seed), STEPS);
+  const { steps, inputs: given } = model.program;
+  const all = [...steps, ...given, ...steps.flatMap((step) => step.inputs)];
+  const bytes = all.reduce((sum, each) => sum + bytesOf(each) + 256, 2_048);
+  const small = { pageBytes: 256 * Math.ceil(bytes / 1_024), pages: 8, hasDot4: false };
+  return compareProgram(model, inputs, seed % 2 === 0 ? shrunkenGpu(gpu, small) : gpu);
+}
+
+/** @param number From 1 on; the seed of the experiment's tensors. */
+export async function compareExperiment(number: number, gpu: Gpu): Promise<Compared> {
+  const experiment = EXPERIMENTS[number - 1]!.make(new RandomTensors(new Prng(number)));
+  const model = compile(readModel(modelOf(experiment)), { shapes: {} });
+  const inputs = model.inputs.map(({ name }) => experiment.operands[name]!.bytes);
+  return compareProgram(model, inputs, gpu);
+}
+
+/** How many comparisons of a function near a point there are. */
+export const FUNCTIONS_NEAR_POINTS = POINTS.length * FUNCTIONS.length;
+
+/**
+ * Compares a function near a point with the executor of the CPU, whose results on all inputs are the definition's
+ * (docs/numerics.md, "All inputs").
+ * @param number From 1 to {@link FUNCTIONS_NEAR_POINTS}: all functions near the first point come first.
+ * @returns how many inputs were compared
+ */
+export async function compareNearPoint(number: number, gpu: Gpu): Promise<number> {
+  const name = FUNCTIONS[(number - 1) % FUNCTIONS.length]!;
+  const words = nearPoint(POINTS[Math.floor((number - 1) / FUNCTIONS.length)]!);
+  const model = separateModel([functionStep(Op[name], words.length)]);
+  const inputs = [new Uint8Array(Uint32Array.from(words, Number).buffer)];
+  const words32 = async (executor: Pick<Executor, "run" | "close">): Promise<Uint32Array> => {
+    const { tensors } = await executor.run(inputs).finally(() => executor.close());
+    return new Uint32Array(Uint8Array.from(tensors[0]!).buffer);
+  };
+  const expected = await words32(await createExecutor(model, { threads: 1 }));
+  const found = await words32(await createGpuExecutor(model, gpu, { seed: 1 }));
+  const wrong = words.filter((_, k) => found[k] !== expected[k]).map((word) => word.toString(16));
+  expect(wrong, name).to.deep.equal([]);
+  return words.length;
+}
