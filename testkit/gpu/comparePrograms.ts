@@ -4,12 +4,14 @@ import { createExecutor, type Executor } from "../../src/executor/createExecutor
 import type { Gpu } from "../../src/executor/gpu/device.ts";
 import { createGpuExecutor } from "../../src/executor/gpu/executor.ts";
 import { FUNCTIONS } from "../../src/executor/gpu/exhaust.ts";
+import { reasonForCpu } from "../../src/executor/gpu/onCpu.ts";
 import { functionStep, separateModel } from "../../src/executor/gpu/selfTest.ts";
 import { executeReference } from "../../src/executor/reference.ts";
 import { readModel } from "../../src/model/onnx/readModel.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
 import { Op } from "../../src/program/operations.ts";
 import { bytesOf } from "../../src/program/trace/runInputs.ts";
+import type { Step } from "../../src/program/types.ts";
 import { nearPoint, POINTS } from "../numerics/elementaryCases.ts";
 import { modelOf } from "../onnx/agreement.ts";
 import { ALL_CASES } from "../operators/allCases.ts";
@@ -50,9 +52,14 @@ async function compareProgram(
   return { onGpu: tensors.length - onCpu, onCpu };
 }
 
+/** A step for the CPU is drawn anew, but for one in so many. */
+const FOR_THE_CPU = 8;
+
 /** Compares the random program of a seed; even seeds on an adapter that binds little and has no products of bytes. */
 export async function compareRandomProgram(seed: number, gpu: Gpu): Promise<Compared> {
-  const { model, inputs } = randomProgram(new Prng(seed), STEPS);
+  const prng = new Prng(seed);
+  const isWanted = (step: Step): boolean => reasonForCpu(step) === undefined || prng.below(FOR_THE_CPU) === 0;
+  const { model, inputs } = randomProgram(prng, STEPS, isWanted);
   const { steps, inputs: given } = model.program;
   const all = [...steps, ...given, ...steps.flatMap((step) => step.inputs)];
   const bytes = all.reduce((sum, each) => sum + bytesOf(each) + 256, 2_048);

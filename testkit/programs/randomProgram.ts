@@ -11,9 +11,15 @@ export type RandomModel = { model: CompiledModel; inputs: Uint8Array[] };
 /**
  * Returns a well-formed program of random steps. A step reads a job input, a constant, or an earlier step's tensor of
  * fitting type and size.
+ * @param isWanted Other steps are drawn anew.
  */
-export function randomProgram(prng: Prng, length: number): RandomModel {
-  const given = Array.from({ length }, () => randomStep(prng));
+export function randomProgram(prng: Prng, length: number, isWanted: (step: Step) => boolean = () => true): RandomModel {
+  const given = Array.from({ length }, () => {
+    for (;;) {
+      const random = randomStep(prng);
+      if (isWanted(random.step)) return random;
+    }
+  });
   const inputs: Uint8Array[] = [];
   const infos: Program["inputs"][number][] = [];
   const constants = new Map<`0x${string}`, Uint8Array>();
