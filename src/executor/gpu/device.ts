@@ -138,6 +138,7 @@ export class Gpu {
   readonly #layouts = new Map<number, Layout>();
   readonly #pipelines = new Map<string, Promise<object>>();
   #fault: ExecutionDeviceError | undefined;
+  #watched: Promise<unknown> = Promise.resolve();
   #hangs = false;
   #isClosed = false;
 
@@ -187,8 +188,18 @@ export class Gpu {
     if (this.#fault !== undefined) throw this.#fault;
   }
 
-  /** Runs something and throws WebGPU's errors about memory and about use. @throws ExecutionDeviceError */
-  async watched<T>(work: () => T | Promise<T>): Promise<T> {
+  /**
+   * Runs something and throws WebGPU's errors about memory and about use. One work comes after another, because the
+   * scopes of errors are a stack of the device: works side by side would end each other's scopes.
+   * @throws ExecutionDeviceError
+   */
+  watched<T>(work: () => T | Promise<T>): Promise<T> {
+    const result = this.#watched.then(() => this.#watch(work));
+    this.#watched = result.catch(() => undefined);
+    return result;
+  }
+
+  async #watch<T>(work: () => T | Promise<T>): Promise<T> {
     this.requireWell();
     this.device.pushErrorScope("out-of-memory");
     this.device.pushErrorScope("validation");

@@ -46,11 +46,13 @@ export class Dispatches {
     const cut = kernels.map((kernel) => cutOf(kernel, mostOperations));
     const places = placesOf(cut.flat());
     const all = device.createBuffer({ size: places.end, usage: Usage.uniform | Usage.copyTarget });
-    const ready: Part[][] = [];
-    for (const [k, { source, parameters, operations }] of kernels.entries()) {
-      const vectors = parameters.length / 4 + 1;
-      const pipeline = await gpu.pipeline(boundText(source, vectors, pages, memory.pageBytes / 4), pages);
-      const parts = cut[k]!.map((part): Part => {
+    const pipelines = await Promise.all(
+      kernels.map(({ source, parameters }) =>
+        gpu.pipeline(boundText(source, parameters.length / 4 + 1, pages, memory.pageBytes / 4), pages),
+      ),
+    );
+    const ready = kernels.map(({ operations }, k) =>
+      cut[k]!.map((part): Part => {
         const { words, invocations } = part;
         const offset = places.of.get(part)!;
         device.queue.writeBuffer(all, offset, words);
@@ -58,10 +60,9 @@ export class Dispatches {
         const resources = [{ buffer: all, offset, size: words.byteLength }, ...buffers];
         const entries = resources.map((resource, binding) => ({ binding, resource }));
         const group = device.createBindGroup({ layout: gpu.groupLayout(pages), entries });
-        return { pipeline, group, grid: gridOf(invocations), operations: operations * invocations };
-      });
-      ready.push(parts);
-    }
+        return { pipeline: pipelines[k]!, group, grid: gridOf(invocations), operations: operations * invocations };
+      }),
+    );
     return new Dispatches(ready, all, order);
   }
 
