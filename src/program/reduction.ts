@@ -19,6 +19,10 @@ export const isDot = (reduce: Reduce): boolean => reduce === Reduce.dot || reduc
 /** Whether a reduction uses both of the term's results. */
 export const hasTwoResults = (reduce: Reduce): boolean => isDot(reduce) || reduce === Reduce.last;
 
+/** Whether a reduction adds exactly: floats, or words of such a sum. */
+export const isExact = ({ reduce, reduceType }: Pick<Step, "reduce" | "reduceType">): boolean =>
+  isTotal(reduce) || isPartial(reduce) || (isFloat(reduceType!) && (reduce === Reduce.sum || isDot(reduce)));
+
 /** Returns the number of words per exact sum, for a step reading or writing limbs. */
 export const limbsOf = ({
   reduce,

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { compile } from "../../src/compiler/compile.ts";
 import { createExecutor, type Executor } from "../../src/executor/createExecutor.ts";
+import { CHUNK, CHUNKS, writeInputs } from "../../src/executor/gpu/allInputs.ts";
 import type { Gpu } from "../../src/executor/gpu/device.ts";
 import { createGpuExecutor } from "../../src/executor/gpu/executor.ts";
 import { FUNCTIONS } from "../../src/executor/gpu/exhaust.ts";
@@ -36,11 +37,7 @@ export const EXPERIMENTS = Object.entries(ALL_CASES).flatMap(([operator, makers]
  * cut, and dispatches come in an order that is drawn.
  * @throws AssertionError that names the step with other bits
  */
-async function compareProgram(
-  model: CompiledModel,
-  inputs: readonly Uint8Array[],
-  gpu: Gpu,
-): Promise<Compared> {
+async function compareProgram(model: CompiledModel, inputs: readonly Uint8Array[], gpu: Gpu): Promise<Compared> {
   const products = { least: { terms: 1, rows: 1, columns: 1 }, mostBytes: 10_000 };
   const cutting = { mostOperations: 2 ** 16, order: new Prng(2) };
   const executor = await createGpuExecutor(model, gpu, { seed: 1, products, cutting });
@@ -75,27 +72,49 @@ export async function compareExperiment(number: number, gpu: Gpu): Promise<Compa
   return compareProgram(model, inputs, gpu);
 }
 
-/** How many comparisons of a function near a point there are. */
-export const FUNCTIONS_NEAR_POINTS = POINTS.length * FUNCTIONS.length;
+/** How many comparisons there are of a function near a point, and of a function in a 256th of its inputs. */
+export const [NEAR_POINTS, STRIDED] = [POINTS.length * FUNCTIONS.length, CHUNKS * FUNCTIONS.length];
+
+/** One input of so many, for strided inputs: 2^24 for each function. */
+const STRIDE = 256;
 
 /**
- * Compares a function near a point with the executor of the CPU, whose results on all inputs are the definition's
- * (docs/numerics.md, "All inputs").
- * @param number From 1 to {@link FUNCTIONS_NEAR_POINTS}: all functions near the first point come first.
+ * Compares a function near a point.
+ * @param number From 1 to {@link NEAR_POINTS}: all functions near the first point come first.
  * @returns how many inputs were compared
  */
-export async function compareNearPoint(number: number, gpu: Gpu): Promise<number> {
-  const name = FUNCTIONS[(number - 1) % FUNCTIONS.length]!;
+export function compareNearPoint(number: number, gpu: Gpu): Promise<number> {
   const words = nearPoint(POINTS[Math.floor((number - 1) / FUNCTIONS.length)]!);
+  return compareFunction(number, Uint32Array.from(words, Number), gpu);
+}
+
+/**
+ * Compares a function on strided inputs with the same first eight bits.
+ * @param number From 1 to {@link STRIDED}.
+ * @returns how many inputs were compared
+ */
+export function compareStrided(number: number, gpu: Gpu): Promise<number> {
+  const inputs = new Uint32Array(CHUNK / STRIDE);
+  // The first eight bits in an order that mixes large and small exponents, and both signs.
+  const chunk = (Math.floor((number - 1) / FUNCTIONS.length) * 101 + 63) % CHUNKS;
+  writeInputs(inputs, chunk, 0, STRIDE);
+  return compareFunction(number, inputs, gpu);
+}
+
+/** Compares with the executor of the CPU, whose results on all inputs are the definition's (docs/numerics.md). */
+async function compareFunction(number: number, words: Uint32Array<ArrayBuffer>, gpu: Gpu): Promise<number> {
+  const name = FUNCTIONS[(number - 1) % FUNCTIONS.length]!;
   const model = separateModel([functionStep(Op[name], words.length)]);
-  const inputs = [new Uint8Array(Uint32Array.from(words, Number).buffer)];
-  const words32 = async (executor: Pick<Executor, "run" | "close">): Promise<Uint32Array> => {
-    const { tensors } = await executor.run(inputs).finally(() => executor.close());
+  const computed = async (executor: Pick<Executor, "run" | "close">): Promise<Uint32Array> => {
+    const { tensors } = await executor.run([new Uint8Array(words.buffer)]).finally(() => executor.close());
     return new Uint32Array(Uint8Array.from(tensors[0]!).buffer);
   };
-  const expected = await words32(await createExecutor(model, { threads: 1 }));
-  const found = await words32(await createGpuExecutor(model, gpu, { seed: 1 }));
-  const wrong = words.filter((_, k) => found[k] !== expected[k]).map((word) => word.toString(16));
+  const expected = await computed(await createExecutor(model, { threads: 1 }));
+  const found = await computed(await createGpuExecutor(model, gpu, { seed: 1 }));
+  const wrong = Array.from(
+    words.filter((_, k) => found[k] !== expected[k]),
+    (word) => word.toString(16),
+  );
   expect(wrong, name).to.deep.equal([]);
   return words.length;
 }

@@ -3,8 +3,10 @@ import {
   compareExperiment,
   compareNearPoint,
   compareRandomProgram,
+  compareStrided,
   EXPERIMENTS,
-  FUNCTIONS_NEAR_POINTS,
+  NEAR_POINTS,
+  STRIDED,
 } from "../../../testkit/gpu/comparePrograms.ts";
 import { chosen } from "../../options.ts";
 
@@ -17,11 +19,12 @@ const steps = ({ onGpu, onCpu }: { onGpu: number; onCpu: number }): Record<strin
 
 const COMPARISONS: Readonly<Record<string, Comparison>> = {
   programs: { last: Infinity, compare: async (seed, gpu) => steps(await compareRandomProgram(seed, gpu)) },
-  experiments: { last: EXPERIMENTS.length, compare: async (number, gpu) => steps(await compareExperiment(number, gpu)) },
-  points: {
-    last: FUNCTIONS_NEAR_POINTS,
-    compare: async (number, gpu) => ({ inputs: await compareNearPoint(number, gpu) }),
+  experiments: {
+    last: EXPERIMENTS.length,
+    compare: async (number, gpu) => steps(await compareExperiment(number, gpu)),
   },
+  points: { last: NEAR_POINTS, compare: async (number, gpu) => ({ inputs: await compareNearPoint(number, gpu) }) },
+  strided: { last: STRIDED, compare: async (number, gpu) => ({ inputs: await compareStrided(number, gpu) }) },
 };
 
 /** Kernels are kept by the open GPU: after so many numbers, the GPU is opened anew. */
@@ -33,8 +36,8 @@ const PROGRESS_MS = 30_000;
 /**
  * Compares what a GPU computes with the definition, number by number. A campaign that was stopped goes on with the
  * number after the last printed one.
- * @param kind programs, experiments or points: random programs by their seeds, experiments of the operators' tests,
- *   functions near the points where results are exact or hard.
+ * @param kind programs, experiments, points or strided: random programs by their seeds, experiments of the operators'
+ *   tests, functions near the points where results are exact or hard, functions on one input of 256.
  * @returns whether all bits are the definition's; differences are printed with the number
  * @throws UsageError for another kind
  */

@@ -43,7 +43,9 @@ const values = readOptions({
   models: flag("the largest models in full; then all models on every executor"),
   function: text("an elementary kernel on all float32, against another library and the definition"),
   stride: whole("one of so many float32, for --function", 1),
-  gpu: text("what a GPU computes, against the definition: programs, experiments or points, by number from --seed on"),
+  gpu: text(
+    "what a GPU computes, with the definition's bits? programs, experiments, points or strided, from number --seed on",
+  ),
   count: whole("so many of them, for --gpu", 100),
   seed: whole("seed of all random choices; by default another one each time, 1 for --nodes, --day and --gpu"),
 });

@@ -1,13 +1,14 @@
 import { DType, dtypeBytes, isFloat, isHalf, type DType as DTypeCode } from "../../../numerics/dtype.ts";
 import { LIMBS } from "../../../numerics/exactSum.ts";
-import { isElementary, Op, signature } from "../../../program/operations.ts";
-import { accumulatorTypes, hasTwoResults, isDot, isPartial, isTotal, limbsOf } from "../../../program/reduction.ts";
+import { Op, signature } from "../../../program/operations.ts";
+import { accumulatorTypes, hasTwoResults, isDot, isExact, isPartial, isTotal, limbsOf } from "../../../program/reduction.ts";
 import { Reduce, type Instruction, type Step, type View } from "../../../program/types.ts";
 import { neededSlots } from "../../loops/slots.ts";
 import type { LoopDigit } from "../../loops/spec.ts";
 import type { Kernel } from "../kernel.ts";
 import { shaderOf } from "../wgsl/library.ts";
 import { TERMS_BETWEEN_CARRIES } from "../wgsl/sums.ts";
+import { elementOperations, operationsOf } from "./cost.ts";
 import { operationText, resultType } from "./operation.ts";
 import { formatOf, Parameters, slotType, widened, wrapped } from "./slots.ts";
 
@@ -33,20 +34,10 @@ export function stepKernel(step: Step, addresses: readonly number[], out: number
     elementText(step, P, sums),
     storeText(step, P.add(out / 4), P.add(step.count), perWord),
   ].join("\n");
-  const terms = sums === undefined ? step.redDigits.reduce((product, radix) => product * radix, 1) : 0;
-  const operations = perWord * (operationsOf(step.epilogueReads, step.epilogue.code) + terms * termOperations(step));
+  const operations = perWord * elementOperations(step, sums !== undefined);
   const invocations = Math.ceil(step.count / perWord);
   return { source: shaderOf(body), parameters: P.words, invocations, operations };
 }
-
-/** Rough numbers of integer operations. */
-const [OPERATION, FUNCTION, TERM] = [20, 10_000, 80];
-
-const operationsOf = (reads: readonly View[], code: readonly Instruction[]): number =>
-  code.reduce((sum, { op }) => sum + (isElementary(op) ? FUNCTION : OPERATION), OPERATION * (1 + reads.length));
-
-const termOperations = ({ termReads, term, reduce }: Step): number =>
-  reduce === Reduce.none ? 0 : TERM + operationsOf(termReads, term.code);
 
 /**
  * Writes the kernel for a product's factor: rows with a word per element, in the form for slots.
@@ -220,8 +211,7 @@ type Fold = { before: string; each: string; after: string };
 function foldOf(step: Step, a: string, b: string): Fold {
   const { reduce } = step;
   const dtype = step.reduceType!;
-  if (isTotal(reduce) || isPartial(reduce) || (isFloat(dtype) && (reduce === Reduce.sum || isDot(reduce))))
-    return sumFold(step, a, b);
+  if (isExact(step)) return sumFold(step, a, b);
   const type = slotType(dtype);
   const operation = (op: Op, x: string, y: string): string => operationText({ op, dtype, a: 0, b: 0, c: 0 }, [x, y]);
   const zero = type === "u32" ? "0u" : `${type}()`;
