@@ -130,9 +130,9 @@ fn f_log1p(F: u32, a: u32) -> u32 {
   if (magnitude < 0x33000000u) { return castf(F, a); }
   if (below && magnitude >= 0x3f800000u) { return select(NAN, SIGN | INF, magnitude == 0x3f800000u); }
   if (magnitude == INF) { return INF; }
-  let m = mantissa(a); let x = part(a).x;
-  if (x > 100) { return logRounded(F, m, x); }
-  return logRounded(F, bAdd(bShl(bInt(1), u32(max(-x, 0))), bNegIf(bShl(m, u32(max(x, 0))), below)), min(x, 0));
+  var m = mantissa(a); var x = part(a).x;
+  if (x <= 100) { m = bAdd(bShl(bInt(1), u32(max(-x, 0))), bNegIf(bShl(m, u32(max(x, 0))), below)); x = min(x, 0); }
+  return logRounded(F, m, x);
 }
 fn f_asinh(F: u32, a: u32) -> u32 {
   if (isNaNf(a)) { return NAN; }
