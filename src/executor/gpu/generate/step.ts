@@ -1,7 +1,15 @@
 import { DType, dtypeBytes, isFloat, isHalf, type DType as DTypeCode } from "../../../numerics/dtype.ts";
 import { LIMBS } from "../../../numerics/exactSum.ts";
 import { Op, signature } from "../../../program/operations.ts";
-import { accumulatorTypes, hasTwoResults, isDot, isExact, isPartial, isTotal, limbsOf } from "../../../program/reduction.ts";
+import {
+  accumulatorTypes,
+  hasTwoResults,
+  isDot,
+  isExact,
+  isPartial,
+  isTotal,
+  limbsOf,
+} from "../../../program/reduction.ts";
 import { Reduce, type Instruction, type Step, type View } from "../../../program/types.ts";
 import { neededSlots } from "../../loops/slots.ts";
 import type { LoopDigit } from "../../loops/spec.ts";
