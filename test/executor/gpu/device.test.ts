@@ -46,15 +46,15 @@ describe("an open GPU", () => {
   it("erringWork_fails_alsoIfAnotherWorkBeganMeanwhile", async () => {
     const device = new DeviceOfScopes();
     const gpu = new Gpu(device as unknown as GpuDevice, FACTS, BOUNDS);
-    const [ends, goesOn] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
+    let [endFirst, endSecond] = [(): void => undefined, (): void => undefined];
     const first = gpu.watched(() => {
       device.err("out-of-memory", "no room");
-      return ends.promise;
+      return new Promise<void>((resolve) => (endFirst = resolve));
     });
-    const second = gpu.watched(() => goesOn.promise);
-    setImmediate(() => ends.resolve("wrong bits"));
+    const second = gpu.watched(() => new Promise<void>((resolve) => (endSecond = resolve)));
+    setImmediate(() => endFirst());
     expect((await rejection(first)).message).to.include("a GPU of tests: no room");
-    goesOn.resolve("later");
+    endSecond();
     expect((await rejection(second)).message).to.include("a GPU of tests: no room");
   });
 });
