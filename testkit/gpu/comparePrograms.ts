@@ -29,21 +29,28 @@ type Compared = { onGpu: number; onCpu: number };
 
 /** Every experiment of every operator, by number from 1 on. */
 export const EXPERIMENTS = Object.entries(ALL_CASES).flatMap(([operator, makers]) =>
-  makers.map((make, k) => ({ operator, isFirst: k === 0, make })),
+  makers.map((make) => ({ operator, make })),
 );
 
 /**
  * Compares each tensor of a program on a GPU with the definition. All products are computed by residues, kernels are
  * cut, and dispatches come in an order that is drawn.
- * @throws AssertionError that names the step with other bits
+ * @throws AssertionError that names the program and the step with other bits
  */
-async function compareProgram(model: CompiledModel, inputs: readonly Uint8Array[], gpu: Gpu): Promise<Compared> {
+async function compareProgram(
+  model: CompiledModel,
+  inputs: readonly Uint8Array[],
+  gpu: Gpu,
+  what: string,
+): Promise<Compared> {
   const products = { least: { terms: 1, rows: 1, columns: 1 }, mostBytes: 10_000 };
   const cutting = { mostOperations: 2 ** 16, order: new Prng(2) };
   const executor = await createGpuExecutor(model, gpu, { seed: 1, products, cutting });
   const { tensors } = await executor.run(inputs).finally(() => executor.close());
   executeReference(model, inputs).forEach((tensor, s) => {
-    expect(Buffer.from(tensors[s]!).toString("hex"), `step ${s}`).to.equal(Buffer.from(tensor).toString("hex"));
+    expect(Buffer.from(tensors[s]!).toString("hex"), `${what}, step ${s}`).to.equal(
+      Buffer.from(tensor).toString("hex"),
+    );
   });
   const onCpu = executor.cpuSteps.length;
   return { onGpu: tensors.length - onCpu, onCpu };
@@ -61,15 +68,16 @@ export async function compareRandomProgram(seed: number, gpu: Gpu): Promise<Comp
   const all = [...steps, ...given, ...steps.flatMap((step) => step.inputs)];
   const bytes = all.reduce((sum, each) => sum + bytesOf(each) + 256, 2_048);
   const small = { pageBytes: 256 * Math.ceil(bytes / 1_024), pages: 8, hasDot4: false };
-  return compareProgram(model, inputs, seed % 2 === 0 ? shrunkenGpu(gpu, small) : gpu);
+  return compareProgram(model, inputs, seed % 2 === 0 ? shrunkenGpu(gpu, small) : gpu, `program ${seed}`);
 }
 
 /** @param number From 1 on; the seed of the experiment's tensors. */
 export async function compareExperiment(number: number, gpu: Gpu): Promise<Compared> {
-  const experiment = EXPERIMENTS[number - 1]!.make(new RandomTensors(new Prng(number)));
+  const { operator, make } = EXPERIMENTS[number - 1]!;
+  const experiment = make(new RandomTensors(new Prng(number)));
   const model = compile(readModel(modelOf(experiment)), { shapes: {} });
   const inputs = model.inputs.map(({ name }) => experiment.operands[name]!.bytes);
-  return compareProgram(model, inputs, gpu);
+  return compareProgram(model, inputs, gpu, `experiment ${number}, ${operator}`);
 }
 
 /** How many comparisons there are of a function near a point, and of a function in a 256th of its inputs. */

@@ -9,8 +9,10 @@ import { compileModel } from "../../../testkit/models/compileModel.ts";
 
 /** A software driver compiles each step for seconds: `npm run verify -- soak --gpu programs` tries more. */
 const PROGRAMS = AT_LENGTH ? 6 : 2;
-/** One operator of so many, and the first case of each. */
+/** One experiment of so many. */
 const EVERY = AT_LENGTH ? 8 : 24;
+/** At length others each day, and all in eight days. */
+const FIRST = AT_LENGTH ? 1 + (Math.floor(Date.now() / 86_400_000) % EVERY) : 1;
 
 describe("programs on a GPU", function () {
   this.timeout(1_800_000);
@@ -25,8 +27,8 @@ describe("programs on a GPU", function () {
     expect(onGpu).to.be.at.least((PROGRAMS * STEPS) / 2);
   });
 
-  it("experimentsOfOperators_haveTheBitsOfTheDefinition", async () => {
-    for (let k = 0; k < EXPERIMENTS.length; k += EVERY) await compareExperiment(k + 1, gpu);
+  it(`experimentsOfOperators_from${FIRST}InStepsOf${EVERY}_haveTheBitsOfTheDefinition`, async () => {
+    for (let number = FIRST; number <= EXPERIMENTS.length; number += EVERY) await compareExperiment(number, gpu);
   });
 });
 
