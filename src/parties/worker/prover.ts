@@ -14,8 +14,8 @@ import type { Session } from "../../chain/market/session.ts";
 import type { ClaimProof } from "../../chain/structs.ts";
 import type { RunExecution } from "../../dispute/run/runExecution.ts";
 
-/** Words of a key before the points of its public values (contracts/program/Groth16.sol). */
-const KEY_WORDS = 18;
+/** Words of a key before the points of its public values: the constant has one (contracts/program/Groth16.sol). */
+const KEY_WORDS = 20;
 
 /** Proves outputs under keys that the worker's settings name. */
 export type Prover = {
