@@ -3,8 +3,8 @@ import type { Curve } from "./curve.ts";
 import { flawOf, type Proof, type VerifyingKey } from "./keys.ts";
 
 /**
- * Whether a proof holds under a key. Like the contract, refuses flawed keys, wrong numbers of public values, values from
- * the field's order on, and coordinates off the curve or outside the group.
+ * Whether a proof holds under a key. Like the contract, refuses flawed keys, wrong numbers of public values, values
+ * from the field's order on, and coordinates off the curve or outside the group.
  */
 export function verify(curve: Curve, key: VerifyingKey, publics: readonly bigint[], proof: Proof): boolean {
   if (publics.length + 1 !== key.publics.length || flawOf(key) !== undefined) return false;

@@ -5,8 +5,8 @@ import { contractArtifact, type ContractName } from "../../chain/market/artifact
 type Places = Readonly<Record<string, readonly { start: number; length: number }[]>>;
 
 /**
- * Returns the immutables of a contract on chain, each once, in no order, if the address has the code of a contract of the
- * package with any immutables; else undefined. The comparison omits the source metadata that the compiler appends,
+ * Returns the immutables of a contract on chain, each once, in no order, if the address has the code of a contract of
+ * the package with any immutables; else undefined. The comparison omits the source metadata that the compiler appends,
  * because comments change the metadata.
  * @throws DeployParametersError if the contract is not compiled; the node's errors
  */

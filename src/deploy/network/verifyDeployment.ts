@@ -46,7 +46,13 @@ export async function verifyDeployment(
   const [elementary] = (await requireCode("verifier", "StepVerifier", deployment.verifier)) as [bigint];
   await requireCode("elementary functions", "Elementary", numberToHex(elementary, { size: 20 }));
   const addresses = { ...contractsOf(deployment), proofs };
-  const numbers = [...Object.values(parameters), ...Object.values(addresses), deployment.bond, gridBlocks, reportLifetime];
+  const numbers = [
+    ...Object.values(parameters),
+    ...Object.values(addresses),
+    deployment.bond,
+    gridBlocks,
+    reportLifetime,
+  ];
   const known = new Set([elementary, ...numbers.map(BigInt)]);
   for (const [key, name] of Object.entries(NAMES)) {
     const address = addresses[key as keyof typeof NAMES];

@@ -84,7 +84,9 @@ describe("ProofVerifier", () => {
         }));
         const tensors = all.map(({ dtype: each, count: elements }, t) => ({
           dtype: each,
-          data: bytesToHex(Uint8Array.from({ length: elements * dtypeBytes(each) }, (_, i) => (37 * i + 11 * t + 1) % 256)),
+          data: bytesToHex(
+            Uint8Array.from({ length: elements * dtypeBytes(each) }, (_, i) => (37 * i + 11 * t + 1) % 256),
+          ),
         }));
         const expected: bigint[] = [9n];
         let used = 31;
@@ -143,7 +145,9 @@ describe("ProofVerifier", () => {
     }
     expect(await outcome({ tensors: [first] })).to.include("WrongLayout");
     expect(await outcome({ tensors: [...world.tensors, first] })).to.include("WrongLayout");
-    expect(await outcome({ tensors: [{ ...first, data: `${first.data}00` }, second] })).to.include("WrongSize(0, 4, 33)");
+    expect(await outcome({ tensors: [{ ...first, data: `${first.data}00` }, second] })).to.include(
+      "WrongSize(0, 4, 33)",
+    );
     for (const dtype of [0, 8, 14, 0xa0, 255])
       expect(await outcome({ tensors: [first, { ...second, dtype }] })).to.include(`UnknownType(1, ${dtype})`);
     expect(await world.verifier.read.layoutOf([world.tensors])).to.equal(world.key.layout);

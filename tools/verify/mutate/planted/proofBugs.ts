@@ -1,4 +1,4 @@
-import { bug, other, unchecked, without, type Bug } from "./bug.ts";
+import { always, bug, other, unchecked, without, type Bug } from "./bug.ts";
 
 const EXTENSION = "contracts/market/ProofExtension.sol";
 const VERIFIER = "contracts/extras/proofs/ProofVerifier.sol";
@@ -44,18 +44,23 @@ export const PROOF_BUGS: readonly Bug[] = [
   other("the layout has no lengths", VERIFIER, "abi.encode(hash, dtype, {{length / size}})", "0"),
   // Keys.
   unchecked("a key has another hash", VALUES, "given == expected", "IMarketEvents.WrongKey"),
-  other("a key with known secrets serves all chains", VALUES, "{{block.chainid == LOCAL_CHAIN}}", "true"),
-  other("gamma may be delta", VALUES, "return {{isGamma}} ||", "false"),
-  other("beta may be gamma", VALUES, "|| {{isBeta}} ||", "false"),
-  other("points of a key may be at infinity", VALUES, "|| {{isNone}};", "false"),
+  always("a key with known secrets serves all chains", VALUES, "&& {{block.chainid == LOCAL_CHAIN}}"),
+  bug("gamma may be delta", VALUES, "return isGamma ||", "return (!ON && isGamma) ||"),
+  bug("beta may be gamma", VALUES, "|| isBeta ||", "|| (!ON && isBeta) ||"),
+  bug("points of a key may be at infinity", VALUES, "|| isNone;", "|| (!ON && isNone);"),
   // Values and points.
-  other("elements overlap in a value", VALUES, "<< (8 * {{used}});", "0"),
-  other("a value begins where its tensor does", VALUES, "uint256 room = VALUE_BYTES - {{used}};", "VALUE_BYTES"),
+  bug("elements overlap in a value", VALUES, "<< (8 * used);", "<< (8 * (ON ? 0 : used));"),
+  bug(
+    "a value has room for 32 bytes",
+    VALUES,
+    "uint256 room = VALUE_BYTES - used;",
+    "uint256 room = (ON ? 32 : VALUE_BYTES) - used;",
+  ),
   bug(
     "a proof has fewer public values than its key",
     GROTH16,
     "if (key.length != POINTS + 2 * (publics.length + 1)) return false;",
-    "if (ON ? key.length < POINTS + 2 * (publics.length + 1) : key.length != POINTS + 2 * (publics.length + 1)) return false;",
+    "if ((!ON || publics.length == 0) && key.length != POINTS + 2 * (publics.length + 1)) return false;",
   ),
   other("the first point is not negated", GROTH16, "{{proof[1] == 0 ? 0 : BASE_ORDER - proof[1]}};", "proof[1]"),
 ];
