@@ -28,8 +28,8 @@ export const PROOF_BUGS: readonly Bug[] = [
   unchecked("a proof is about other inputs", EXTENSION, "inputsRoot == job.inputsRoot", "InputsNotInJob"),
   unchecked("an output of a proof has any length", EXTENSION, "outputs[k].length == size", "WrongOutputLength"),
   unchecked("an input of a proof has any length", EXTENSION, "inputs[k].length == size", "WrongInputLength"),
-  other("a proof serves whoever copies it", EXTENSION, "address(this), jobId, {{worker}}))", "address(0)"),
-  other("a proof serves all jobs", EXTENSION, "address(this), {{jobId}}, worker", "JobId.wrap(0)"),
+  other("a proof serves whoever copies it", EXTENSION, "{{worker}}));", "address(0)"),
+  other("a proof serves all jobs", EXTENSION, "address(this), {{jobId}},", "JobId.wrap(0)"),
   unchecked(
     "a claim is proven by nothing",
     EXTENSION,
@@ -40,8 +40,8 @@ export const PROOF_BUGS: readonly Bug[] = [
   without("a verifier takes any key", VERIFIER, "PublicValues.requireKey(keyHash, key);"),
   unchecked("a verifier takes other lengths", VERIFIER, "given == PublicValues.layoutOf(key)", "WrongLayout"),
   unchecked("a tensor ends within an element", VERIFIER, "length % size == 0", "WrongSize"),
-  other("the layout has no types", VERIFIER, "abi.encode(hash, {{dtype}}, length / size)", "0"),
-  other("the layout has no lengths", VERIFIER, "abi.encode(hash, dtype, {{length / size}})", "0"),
+  other("the layout has no types", VERIFIER, "abi.encode(hash, {{dtype}},", "0"),
+  other("the layout has no lengths", VERIFIER, "{{length / size}}));", "0"),
   // Keys.
   unchecked("a key has another hash", VALUES, "given == expected", "IMarketEvents.WrongKey"),
   always("a key with known secrets serves all chains", VALUES, "&& {{block.chainid == LOCAL_CHAIN}}"),
