@@ -23,7 +23,7 @@ const linearText = (combination: Linear): string =>
     .join();
 
 /** The hash over types and lengths of tensors, as `layoutOf` of the contract ProofVerifier. */
-export const layoutHash = (tensors: readonly Pick<PublicTensor, "dtype" | "count">[]): Hex =>
+const layoutHash = (tensors: readonly Pick<PublicTensor, "dtype" | "count">[]): Hex =>
   tensors.reduce<Hex>(
     (before, { dtype, count }) => keccak256(encodeAbiParameters(LAYOUT, [before, BigInt(dtype), BigInt(count)])),
     zeroHash,

@@ -44,7 +44,7 @@ export type ProgramCircuit = {
 /** The most constraints in a circuit: a core then proves for ten seconds. */
 const MAX_CONSTRAINTS = 2 ** 17;
 /** The most public values: the market's call with the key has 90,000 bytes then, and takes 8 of 12 million gas. */
-export const MAX_PUBLIC_VALUES = 900;
+const MAX_PUBLIC_VALUES = 900;
 /** The most reduction terms and elements in a program. */
 const MAX_TERMS = 2 ** 23;
 /** Units to try, from fine to coarse, where exact sums span too many bits. */
