@@ -219,6 +219,8 @@ interface IMarketEvents {
     error NotProvable(ProofObstacle obstacle);
     error WrongKey(bytes32 expected, bytes32 given);
     error KnownSecrets(uint256 chain);
+    error FlawedKey(bytes32 keyHash);
+    error KeyOfAnotherProgram(bytes32 expected, bytes32 given);
     error WrongOutputCount(uint256 given, uint256 expected);
     error OutputsNotInClaim(ClaimId claimId, bytes32 outputsRoot);
     error InputsNotInJob(bytes32 expected, bytes32 given);

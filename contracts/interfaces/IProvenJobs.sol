@@ -11,10 +11,11 @@ import {Delivery, IMarketEvents, Proof} from "./IMarketEvents.sol";
 interface IProvenJobs is IMarketEvents {
     /// @notice Ends a claim in its window by a proof: the claim is `Proven`, its fee is paid, the collateral is free.
     /// Anyone may call. Only under the key that the job's terms name, and while no game is open.
-    /// @dev The outputs are right if the key belongs to the program and nobody knows the key's secrets: the market
-    /// knows neither. Reverts with `WrongTerms`, `WrongClaimStatus`, `TimeIsUp`, `GamesOpen`, `WrongKey`,
-    /// `KnownSecrets`, `NotProvable`, `WrongProgram`, `WrongOutputCount`, `WrongOutputLength`, `OutputsNotInClaim`,
-    /// `WrongInputCount`, `WrongInputLength`, `InputsNotInJob` or `NotProven`.
+    /// @dev The key names the job's program. The outputs are right if the key's circuit is the program's and nobody
+    /// knows the key's secrets: the market knows neither. Reverts with `WrongTerms`, `WrongClaimStatus`, `TimeIsUp`,
+    /// `GamesOpen`, `WrongKey`, `KnownSecrets`, `FlawedKey`, `KeyOfAnotherProgram`, `NotProvable`, `WrongProgram`,
+    /// `WrongOutputCount`, `WrongOutputLength`, `OutputsNotInClaim`, `WrongInputCount`, `WrongInputLength`,
+    /// `InputsNotInJob` or `NotProven`.
     /// @param claim_ The whole claim.
     /// @param terms The job's terms.
     /// @param proof The proof, for the claim's worker.
@@ -36,7 +37,8 @@ interface IProvenJobs is IMarketEvents {
     ) external returns (ClaimId claimId);
 
     /// @notice Requires that an output belongs to a claim that was proven under a key. Whoever relies on such results
-    /// pins both the program and the key: the poster of a job chooses the key, and knows the secrets of its own keys.
+    /// pins the key, which names its program: the poster of a job chooses the key, and knows the secrets of its own
+    /// keys.
     /// @dev Reverts with `WrongTerms`, `WrongKey`, `WrongClaimStatus`, `WrongProgram`, `WrongOutputLength` or
     /// `OutputNotInClaim`.
     /// @param claim_ The whole claim.

@@ -24,6 +24,7 @@ import {TermedClaims} from "./TermedClaims.sol";
 /// has a status of its own, and no proof takes anybody's collateral.
 contract ProofExtension is IProvenJobs, TermedClaims {
     using ProgramHeader for bytes;
+    using PublicValues for PublicValues.Packing;
 
     /// @param vault_ The market's vault.
     /// @param game_ The market's game.
@@ -81,6 +82,8 @@ contract ProofExtension is IProvenJobs, TermedClaims {
         Proof calldata proof
     ) private {
         PublicValues.requireKey(terms.keyHash, proof.key);
+        bytes32 program = PublicValues.programOf(proof.key);
+        require(program == job.programRoot, KeyOfAnotherProgram(job.programRoot, program));
         Admission.checkProvable(proof.program.header, job.items, job.answers != 0);
         _requireProgram(proof.program, job.programRoot);
         bytes32 outputsRoot = _outputsRoot(proof);
@@ -130,23 +133,18 @@ contract ProofExtension is IProvenJobs, TermedClaims {
     }
 
     /// @dev All public values, from bytes whose lengths were checked.
-    function _publicValues(uint256 context, Proof calldata proof) private pure returns (uint256[] memory values) {
+    function _publicValues(uint256 context, Proof calldata proof) private pure returns (uint256[] memory) {
         bytes calldata header = proof.program.header;
-        uint256 count = 1;
+        uint256 bytes_ = 0;
+        for (uint256 k = 0; k < proof.inputs.length; ++k) bytes_ += proof.inputs[k].length;
+        for (uint256 k = 0; k < proof.outputs.length; ++k) bytes_ += proof.outputs[k].length;
+        PublicValues.Packing memory packing = PublicValues.begin(context, bytes_);
         for (uint256 k = 0; k < proof.inputs.length; ++k) {
-            count += PublicValues.count(proof.inputs[k].length, header.inputElementBytes(k));
+            packing.pack(proof.inputs[k], header.inputElementBytes(k));
         }
         for (uint256 k = 0; k < proof.outputs.length; ++k) {
-            count += PublicValues.count(proof.outputs[k].length, header.outputElementBytes(k));
+            packing.pack(proof.outputs[k], header.outputElementBytes(k));
         }
-        values = new uint256[](count);
-        values[0] = context;
-        uint256 next = 1;
-        for (uint256 k = 0; k < proof.inputs.length; ++k) {
-            next = PublicValues.pack(values, next, proof.inputs[k], header.inputElementBytes(k));
-        }
-        for (uint256 k = 0; k < proof.outputs.length; ++k) {
-            next = PublicValues.pack(values, next, proof.outputs[k], header.outputElementBytes(k));
-        }
+        return packing.end();
     }
 }

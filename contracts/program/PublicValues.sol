@@ -2,60 +2,119 @@
 pragma solidity ^0.8.28;
 
 import {IMarketEvents} from "../interfaces/IMarketEvents.sol";
+import {Groth16} from "./Groth16.sol";
 
 /// @title The public values of proofs, and the keys that are taken.
+/// @dev Elements follow each other through all tensors. An element goes to the value before while that value has room
+/// below 31 bytes; the first element lies lowest.
 library PublicValues {
+    /// @dev Values while they are filled. `last` is the value in work, `used` its bytes.
+    struct Packing {
+        uint256[] values;
+        uint256 last;
+        uint256 used;
+    }
+
     /// @dev A public value's bytes, fewer than a word's: values stay below the groups' order.
-    uint256 internal constant VALUE_BYTES = 31;
-    /// @dev Where a key comes from: its first word. Known secrets: for tests.
+    uint256 private constant VALUE_BYTES = 31;
+    uint256 private constant MAX_ELEMENT_BYTES = 8;
+    /// @dev The least bytes in a value that has no room for the next element.
+    uint256 private constant FULL_BYTES = 24;
+    /// @dev A key's first words.
+    uint256 private constant ORIGIN = 0;
+    uint256 private constant PROGRAM = 2;
+    uint256 private constant LAYOUT = 3;
+    /// @dev Where a key comes from. Known secrets: for tests.
     uint256 private constant KNOWN_SECRETS = 1;
     uint256 private constant CEREMONY = 2;
     uint256 private constant LOCAL_CHAIN = 31_337;
 
-    /// @notice Requires a key to be the expected one, and its secrets to be unknown by the key's own mark.
+    /// @notice Requires a key to be the expected one, its secrets to be unknown by the key's own mark, and the key to
+    /// have none of the flaws by which anybody could prove anything.
+    /// @dev SAFETY: with gamma or beta equal to delta or gamma, up to the sign, or with a point at infinity, proofs of
+    /// anything follow from the key's own points. Whoever knows a key's secrets needs no flaw, so this check finds
+    /// mistakes of makers, and no fraud.
     /// @param expected The hash over the key's words.
     /// @param key The key's words.
     function requireKey(bytes32 expected, uint256[] calldata key) internal view {
         bytes32 given = keccak256(abi.encodePacked(key));
         require(given == expected, IMarketEvents.WrongKey(expected, given));
         // SAFETY: anybody who knows a key's secrets can prove anything. Unknown origins are refused too.
+        uint256 origin = key.length == 0 ? 0 : key[ORIGIN];
         require(
-            key[0] == CEREMONY || (key[0] == KNOWN_SECRETS && block.chainid == LOCAL_CHAIN),
+            origin == CEREMONY || (origin == KNOWN_SECRETS && block.chainid == LOCAL_CHAIN),
             IMarketEvents.KnownSecrets(block.chainid)
         );
+        // The constant's point and the context's are the least.
+        require(key.length >= Groth16.POINTS + 4 && !_isFlawed(key), IMarketEvents.FlawedKey(expected));
     }
 
-    /// @notice How many values hold a tensor.
-    /// @param length The tensor's bytes, whole elements.
-    /// @param size An element's bytes, 1 to `VALUE_BYTES`.
-    function count(uint256 length, uint256 size) internal pure returns (uint256) {
-        uint256 group = _group(size);
-        return (length + group - 1) / group;
+    /// @notice The program that a key names.
+    function programOf(uint256[] calldata key) internal pure returns (bytes32) {
+        return bytes32(key[PROGRAM]);
     }
 
-    /// @notice Packs a tensor: whole elements fill a value up to 31 bytes, the first element lowest.
-    /// @param values All values.
-    /// @param next Where the tensor's values begin.
-    /// @param data The tensor's bytes.
-    /// @param size An element's bytes, 1 to `VALUE_BYTES`.
-    /// @return end Where the tensor's values end.
-    function pack(
-        uint256[] memory values,
-        uint256 next,
-        bytes calldata data,
-        uint256 size
-    ) internal pure returns (uint256 end) {
-        uint256 group = _group(size);
-        end = next;
-        for (uint256 start = 0; start < data.length; start += group) {
-            uint256 length = data.length - start < group ? data.length - start : group;
-            values[end++] = _littleEndian(data[start:start + length]);
+    /// @notice The layout that a key names: the hash over each tensor's type (1 byte) and elements (8 bytes).
+    function layoutOf(uint256[] calldata key) internal pure returns (bytes32) {
+        return bytes32(key[LAYOUT]);
+    }
+
+    /// @notice Begins the public values with the context.
+    /// @param context The first value.
+    /// @param bytes_ All tensors' bytes.
+    function begin(uint256 context, uint256 bytes_) internal pure returns (Packing memory packing) {
+        packing.values = new uint256[](bytes_ / FULL_BYTES + 2);
+        packing.values[0] = context;
+        packing.used = VALUE_BYTES;
+    }
+
+    /// @notice Adds a tensor.
+    /// @param data The tensor's bytes, whole elements.
+    /// @param size An element's bytes: 1, 2, 4 or 8. No circuit has wider elements: `NotProven`.
+    function pack(Packing memory packing, bytes calldata data, uint256 size) internal pure {
+        require(size <= MAX_ELEMENT_BYTES, IMarketEvents.NotProven());
+        (uint256 last, uint256 used) = (packing.last, packing.used);
+        uint256[] memory values = packing.values;
+        for (uint256 start = 0; start < data.length;) {
+            uint256 room = VALUE_BYTES - used;
+            room -= room % size;
+            if (room == 0) (last, used, room) = (last + 1, 0, VALUE_BYTES - (VALUE_BYTES % size));
+            uint256 length = data.length - start < room ? data.length - start : room;
+            values[last] |= _littleEndian(data[start:start + length]) << (8 * used);
+            start += length;
+            used += length;
+        }
+        (packing.last, packing.used) = (last, used);
+    }
+
+    /// @notice All values, after the last tensor.
+    function end(Packing memory packing) internal pure returns (uint256[] memory values) {
+        values = packing.values;
+        uint256 count = packing.last + 1;
+        assembly ("memory-safe") {
+            mstore(values, count)
         }
     }
 
-    /// @dev Bytes of the whole elements in a value.
-    function _group(uint256 size) private pure returns (uint256) {
-        return VALUE_BYTES - (VALUE_BYTES % size);
+    /// @dev Whether a key has a flaw by which anybody could prove anything.
+    function _isFlawed(uint256[] calldata key) private pure returns (bool) {
+        // Equal first coordinates: the same point, or the negated one. The second of two words is the real part.
+        bool isGamma = key[Groth16.GAMMA] == key[Groth16.DELTA] && key[Groth16.GAMMA + 1] == key[Groth16.DELTA + 1];
+        bool isBeta = key[Groth16.BETA] == key[Groth16.GAMMA] && key[Groth16.BETA + 1] == key[Groth16.GAMMA + 1];
+        bool isNone =
+            _isInfinity(key, Groth16.ALPHA, 2) ||
+                _isInfinity(key, Groth16.BETA, 4) ||
+                _isInfinity(key, Groth16.GAMMA, 4) ||
+                _isInfinity(key, Groth16.DELTA, 4) ||
+                _isInfinity(key, Groth16.POINTS + 2, 2);
+        return isGamma || isBeta || isNone;
+    }
+
+    /// @dev Whether a point's words are zeros.
+    function _isInfinity(uint256[] calldata key, uint256 first, uint256 count) private pure returns (bool) {
+        uint256 all = 0;
+        for (uint256 k = 0; k < count; ++k) all |= key[first + k];
+        return all == 0;
     }
 
     /// @dev Reads up to 31 bytes, the first byte lowest.

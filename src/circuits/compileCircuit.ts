@@ -1,5 +1,5 @@
 import { dtypeBytes, dtypeName, readWord, type DType as DTypeCode } from "../numerics/dtype.ts";
-import type { CompiledModel } from "../program/compiled.ts";
+import type { CircuitModel } from "./proverMessages.ts";
 import { Op } from "../program/operations.ts";
 import { hasTwoResults } from "../program/reduction.ts";
 import type { Instruction, Step, TensorRef, View } from "../program/types.ts";
@@ -15,12 +15,13 @@ import {
   checkDomain,
   decodeFloat32,
   decodeInteger,
-  elementsOfAValue,
   encodeFloat32,
   encodeInteger,
   isKnownType,
   packWords,
+  placesOf,
   rangeOf,
+  valuesOf,
   type Decoded,
   type Domain,
 } from "./words.ts";
@@ -30,7 +31,7 @@ export type PublicTensor = { readonly name: string; readonly dtype: DTypeCode; r
 
 /**
  * A program as constraints. The public values begin with a free value, the context. The inputs' words and the outputs'
- * words follow, packed tensor by tensor.
+ * words follow, packed.
  */
 export type ProgramCircuit = {
   readonly circuit: Circuit;
@@ -42,6 +43,8 @@ export type ProgramCircuit = {
 
 /** The most constraints in a circuit: a core then proves for ten seconds. */
 const MAX_CONSTRAINTS = 2 ** 17;
+/** The most public values: the market's call with the key has 90,000 bytes then, and takes 8 of 12 million gas. */
+const MAX_PUBLIC_VALUES = 900;
 /** The most reduction terms and elements in a program. */
 const MAX_TERMS = 2 ** 23;
 /** Units to try, from fine to coarse, where exact sums span too many bits. */
@@ -52,7 +55,7 @@ const UNITS = [undefined, -100, -90, -80, -72, -64, -56, -48, -40] as const;
  * @param domains The numbers for each float32 input, in the program's order; integers need no domain.
  * @throws CircuitRefusalError that names the step and why
  */
-export function compileCircuit(model: CompiledModel, domains: readonly (Domain | undefined)[]): ProgramCircuit {
+export function compileCircuit(model: CircuitModel, domains: readonly (Domain | undefined)[]): ProgramCircuit {
   checkProgram(model);
   let refusal: unknown;
   for (const finest of UNITS) {
@@ -67,7 +70,7 @@ export function compileCircuit(model: CompiledModel, domains: readonly (Domain |
 }
 
 /** @throws CircuitRefusalError for a whole program */
-function checkProgram(model: CompiledModel): void {
+function checkProgram(model: CircuitModel): void {
   const { inputs, steps } = model.program;
   const tensors = publicTensors(model);
   for (const { name, dtype } of [...tensors.inputs, ...tensors.outputs])
@@ -75,6 +78,15 @@ function checkProgram(model: CompiledModel): void {
       throw new CircuitRefusalError(`${name} is of ${dtypeName(dtype)}, and circuits know float32, integers and bools`);
   const terms = programTerms(steps);
   if (terms > MAX_TERMS) throw new CircuitRefusalError(`the program has ${terms} terms, at most ${MAX_TERMS}`);
+  const values = 1 + valuesOf(placesOf([...tensors.inputs, ...tensors.outputs]));
+  if (values > MAX_PUBLIC_VALUES) {
+    const list = (of: readonly PublicTensor[]): string =>
+      of.map(({ name, dtype, count }) => `${name} (${count} of ${dtypeName(dtype)})`).join(", ");
+    throw new CircuitRefusalError(
+      `${values} public values, and a transaction holds ${MAX_PUBLIC_VALUES}: the inputs ${list(tensors.inputs)}, ` +
+        `the outputs ${list(tensors.outputs)}; a value holds 31 bytes, so give the model fewer or narrower elements`,
+    );
+  }
   inputs.forEach(({ source }, i) => {
     if (source !== undefined && source.kind !== "shared")
       throw new CircuitRefusalError(`input ${i} differs from item to item: a proof is about one item`);
@@ -82,41 +94,36 @@ function checkProgram(model: CompiledModel): void {
 }
 
 class Compiler {
-  readonly #model: CompiledModel;
+  readonly #model: CircuitModel;
   readonly #circuit: Circuit;
+  readonly #places: ReturnType<typeof placesOf>;
   readonly #operations: Operations;
   readonly #finest: number | undefined;
   readonly #inputs: Decoded[][] = [];
   readonly #domains: readonly (Domain | undefined)[];
   readonly #elements = new Map<number, (Value | undefined)[]>();
 
-  constructor(model: CompiledModel, domains: readonly (Domain | undefined)[], finest: number | undefined) {
-    const { inputs, outputs } = publicTensors(model);
-    const values = [...inputs, ...outputs].reduce((sum, tensor) => sum + valuesOf(tensor), 1);
+  constructor(model: CircuitModel, domains: readonly (Domain | undefined)[], finest: number | undefined) {
     [this.#model, this.#domains, this.#finest] = [model, domains, finest];
-    this.#circuit = new Circuit(values);
+    const { inputs, outputs } = publicTensors(model);
+    this.#places = placesOf([...inputs, ...outputs]);
+    this.#circuit = new Circuit(1 + valuesOf(this.#places));
     this.#operations = new Operations(this.#circuit, finest);
   }
 
   compile(): ProgramCircuit {
     const { inputs, outputs } = publicTensors(this.#model);
-    let words = 0;
-    let next = 1;
+    const words: Linear[] = [];
     inputs.forEach((tensor, i) => {
-      this.#inputs.push(this.#decode(tensor, this.#domains[i], words));
-      next = this.#publish(
-        next,
-        tensor.dtype,
-        this.#inputs[i]!.map(({ word }) => word),
-      );
-      words += tensor.count;
+      this.#inputs.push(this.#decode(tensor, this.#domains[i], words.length));
+      words.push(...this.#inputs[i]!.map(({ word }) => word));
     });
     const { program } = this.#model;
     outputs.forEach(({ dtype, count }, o) => {
       const { step } = program.checkpoints[program.outputs[o]!]!;
-      const encoded = Array.from({ length: count }, (_, k) => this.#encode(step, k, dtype));
-      next = this.#publish(next, dtype, encoded);
+      for (let k = 0; k < count; k++) words.push(this.#encode(step, k, dtype));
     });
+    packWords(words, this.#places).forEach((value, k) => this.#circuit.publish(1 + k, value));
     return {
       circuit: this.#circuit,
       inputs: inputs.map((tensor, i) => ({
@@ -135,14 +142,6 @@ class Compiler {
     return Array.from({ length: count }, (_, k) =>
       isFloat ? decodeFloat32(this.#circuit, first + k, domain!) : decodeInteger(this.#circuit, first + k, dtype),
     );
-  }
-
-  #publish(next: number, dtype: DTypeCode, words: readonly Linear[]): number {
-    const group = elementsOfAValue(dtype);
-    let index = next;
-    for (let first = 0; first < words.length; first += group)
-      this.#circuit.publish(index++, packWords(words.slice(first, first + group), dtype));
-    return index;
   }
 
   #encode(step: number, index: number, dtype: DTypeCode): Linear {
@@ -231,7 +230,7 @@ class Compiler {
 }
 
 /** The inputs and outputs of a program. */
-function publicTensors({ program, inputs, outputs }: CompiledModel): {
+function publicTensors({ program, inputs, outputs }: CircuitModel): {
   inputs: readonly PublicTensor[];
   outputs: readonly PublicTensor[];
 } {
@@ -243,6 +242,3 @@ function publicTensors({ program, inputs, outputs }: CompiledModel): {
     }),
   };
 }
-
-/** Public values of a tensor. */
-const valuesOf = ({ dtype, count }: PublicTensor): number => Math.ceil(count / elementsOfAValue(dtype));

@@ -1,11 +1,23 @@
 import { bytesToHex, hexToBytes, type Hex } from "viem";
 import { z } from "zod/v4";
 import { dtypeBytes } from "../numerics/dtype.ts";
+import { otherSubject } from "./circuitHash.ts";
 import type { ProgramCircuit } from "./compileCircuit.ts";
 import { ProofFileError } from "./errors.ts";
 import type { Curve } from "./groth16/curve.ts";
-import { verifyingOf } from "./groth16/keyFile.ts";
-import { keyHash, keyWords, Origin, proofOf, proofWords, type Proof, type VerifyingKey } from "./groth16/keys.ts";
+import {
+  flawOf,
+  isKeyLength,
+  keyHash,
+  keyOf,
+  keyWords,
+  Origin,
+  proofOf,
+  proofWords,
+  type KeySubject,
+  type Proof,
+  type VerifyingKey,
+} from "./groth16/keys.ts";
 import { verify } from "./groth16/verify.ts";
 import { publicValues } from "./witness.ts";
 
@@ -13,11 +25,11 @@ const word = z.string().regex(/^0x[0-9a-f]{1,64}$/);
 const schema = z
   .object({
     keyHash: z.string(),
-    key: z.array(word).min(18),
+    key: z.array(word),
     proof: z.array(word).length(8),
     context: word,
     tensors: z.array(
-      z.object({ name: z.string(), data: z.string().regex(/^0x([0-9a-f]{2})*$/), elementBytes: z.number() }).strict(),
+      z.object({ name: z.string(), data: z.string().regex(/^0x([0-9a-f]{2})*$/), dtype: z.int() }).strict(),
     ),
   })
   .strict();
@@ -43,7 +55,7 @@ export function proofFile(
     tensors: [...inputs, ...outputs].map(({ name, dtype }, k) => ({
       name,
       data: bytesToHex(tensors[k]!),
-      elementBytes: dtypeBytes(dtype),
+      dtype,
     })),
   };
 }
@@ -51,7 +63,7 @@ export function proofFile(
 /** Reads a proof's file. @throws ProofFileError */
 export function readProof(json: unknown): ProofFile {
   const result = schema.safeParse(json);
-  if (result.success && result.data.key.length % 2 === 0) return result.data;
+  if (result.success && isKeyLength(result.data.key.length)) return result.data;
   throw new ProofFileError("the file holds no proof: refute zk prove writes one");
 }
 
@@ -59,16 +71,20 @@ export function readProof(json: unknown): ProofFile {
 export function faultOf(
   curve: Curve,
   program: ProgramCircuit,
-  circuit: Hex,
+  subject: KeySubject,
   { keyHash: named, key: words, proof: hex, context, tensors }: ProofFile,
 ): string | undefined {
-  const key = verifyingOf(words as Hex[]);
+  const key = keyOf(words.map(BigInt));
   if (keyHash(key) !== named) return "the key has another hash than the file says";
-  if (key.circuit !== circuit) return "the key is for another circuit: another model, or other domains";
+  const other = otherSubject(key, subject);
+  if (other !== undefined) return other;
+  const flaw = flawOf(key);
+  if (flaw !== undefined) return `anybody could prove anything with the key: ${flaw}`;
   const expected = [...program.inputs, ...program.outputs];
   const bytes = tensors.map(({ data }) => hexToBytes(data as Hex));
   const fits = expected.every(
-    ({ name, dtype, count }, k) => tensors[k]?.name === name && bytes[k]!.length === count * dtypeBytes(dtype),
+    ({ name, dtype, count }, k) =>
+      tensors[k]?.name === name && tensors[k].dtype === dtype && bytes[k]!.length === count * dtypeBytes(dtype),
   );
   if (!fits || tensors.length !== expected.length) return "the tensors are not those of the model";
   const [inputs, outputs] = [bytes.slice(0, program.inputs.length), bytes.slice(program.inputs.length)];

@@ -1,46 +1,49 @@
+import { Worker } from "node:worker_threads";
 import { bytesToHex, type Hex } from "viem";
-import { FileError, readRegularFile } from "../base/regularFile.ts";
 import type { JobRecord } from "../chain/market/history.ts";
 import type { ClaimProof } from "../chain/structs.ts";
 import type { RunExecution } from "../dispute/run/runExecution.ts";
 import type { CompiledModel } from "../program/compiled.ts";
-import { compileCircuit, type ProgramCircuit } from "./compileCircuit.ts";
-import { circuitHash } from "./circuitHash.ts";
-import { KeyFileError } from "./errors.ts";
-import { loadCurve, type Curve } from "./groth16/curve.ts";
-import { readKey } from "./groth16/keyFile.ts";
-import { keyHash, keyWords, LOCAL_CHAIN, Origin, proofWords } from "./groth16/keys.ts";
-import { prove } from "./groth16/prove.ts";
-import { verify } from "./groth16/verify.ts";
-import { publicValues, witnessOf } from "./witness.ts";
+import { KeyFileError, NoProofError } from "./errors.ts";
+import { loadCurve } from "./groth16/curve.ts";
+import { keyOf, wordsHash, type proofWords } from "./groth16/keys.ts";
+import type { CircuitModel, FromProver, ProverAnswer, ProverStart, ToProver } from "./proverMessages.ts";
 
-type Key = ReturnType<typeof readKey>;
+/** The thread's code: beside this file, built if this file is. Node strips types without a loader. */
+const THREAD = new URL(import.meta.url.endsWith(".ts") ? "./proverThread.ts" : "./proverThread.js", import.meta.url);
 
-/** Proves outputs of jobs, under keys from files. See `Prover` of the worker. */
+type ProofWords = ReturnType<typeof proofWords>;
+type Key = { words: readonly bigint[]; program: Hex };
+type Asked = { resolve: (proof: ProofWords) => void; reject: (error: Error) => void };
+
+/**
+ * Proves outputs of jobs, under keys from files, in a thread: the caller's thread stays free. See `Prover` of the
+ * worker.
+ */
 export class KeyProver {
-  readonly #curve: Curve;
-  readonly #keys: ReadonlyMap<Hex, Key>;
-  readonly #circuits = new Map<Hex, ProgramCircuit>();
+  readonly #start: ProverStart;
+  readonly #keys = new Map<Hex, Key>();
+  readonly #asked = new Map<number, Asked>();
+  /** The keys whose circuits the running thread has. */
+  readonly #compiled = new Set<Hex>();
+  #thread: Worker | undefined;
+  #last = 0;
 
-  private constructor(curve: Curve, keys: ReadonlyMap<Hex, Key>) {
-    [this.#curve, this.#keys] = [curve, keys];
+  private constructor(start: ProverStart) {
+    this.#start = start;
   }
 
   /**
-   * Reads keys.
+   * Starts a thread that reads keys.
    * @param chainId The chain of the jobs: keys with known secrets serve local chains only.
-   * @throws KeyFileError
+   * @throws KeyFileError, MissingPackageError
    */
   static async open(paths: readonly string[], chainId: number): Promise<KeyProver> {
-    const curve = await loadCurve();
-    const keys = paths.map((path): [Hex, Key] => {
-      const key = readKey(curve, bytesOf(path));
-      const { origin } = key.key.verifying;
-      if (origin !== Origin.ceremony && chainId !== LOCAL_CHAIN)
-        throw new KeyFileError(`${path}: the secrets of this key were known to a machine: it is for local chains only`);
-      return [keyHash(key.key.verifying), key];
-    });
-    return new KeyProver(curve, new Map(keys));
+    await loadCurve();
+    const prover = new KeyProver({ paths, chainId });
+    for (const words of await prover.#run())
+      prover.#keys.set(wordsHash(words), { words, program: keyOf(words).program });
+    return prover;
   }
 
   /** The keys' hashes. */
@@ -48,55 +51,97 @@ export class KeyProver {
     return [...this.#keys.keys()];
   }
 
+  /** Whether a job's key is one of these, and of the job's program. */
   knows({ job, terms }: Pick<JobRecord, "job" | "terms">): boolean {
-    return terms !== undefined && this.#keys.get(terms.keyHash)?.programRoot === job.programRoot;
+    return terms !== undefined && this.#keys.get(terms.keyHash)?.program === job.programRoot;
   }
 
-  /** @throws NoProofError, KeyFileError if the key is not of the program */
-  prove(
+  /** @throws NoProofError, KeyFileError if the key is not of the program, or is damaged */
+  async prove(
     { terms, program }: Pick<JobRecord, "job" | "terms" | "program">,
     run: RunExecution,
     context: bigint,
   ): Promise<ClaimProof> {
+    const { keyHash } = terms!;
     const { model } = run.program;
-    const { key } = this.#keys.get(terms!.keyHash)!;
-    const circuit = this.#circuitOf(terms!.keyHash, model);
     const inputs = run.inputs.bytes;
     const { outputs: places, checkpoints } = model.program;
     const { trace } = run.item(0);
     const outputs = places.map((checkpoint) => trace.tensor(checkpoints[checkpoint]!.step));
-    const { values } = witnessOf(circuit, inputs, outputs, context);
-    const proof = prove(this.#curve, key, circuit.circuit, values);
-    if (!verify(this.#curve, key.verifying, publicValues(circuit, inputs, outputs, context), proof))
-      throw new KeyFileError(`the key ${terms!.keyHash} is damaged: its proofs do not hold`);
-    return Promise.resolve({
-      key: keyWords(key.verifying),
-      proof: proofWords(proof),
+    return {
+      key: this.#keys.get(keyHash)!.words,
+      proof: await this.#ask({ keyHash, inputs, outputs, context }, model),
       program,
       inputs: inputs.map((bytes) => bytesToHex(bytes)),
       outputs: outputs.map((bytes) => bytesToHex(bytes)),
+    };
+  }
+
+  /** Ends the thread. A proof in work is refused. */
+  async close(): Promise<void> {
+    await this.#thread?.terminate();
+  }
+
+  /** Asks the thread; starts another one if the thread has ended. */
+  async #ask(question: Omit<ToProver, "id" | "model">, model: CompiledModel): Promise<ProofWords> {
+    if (this.#thread === undefined) await this.#run();
+    const thread = this.#thread!;
+    const isFirst = !this.#compiled.has(question.keyHash);
+    this.#compiled.add(question.keyHash);
+    // Copies: a tensor may view a larger buffer, which would be sent whole.
+    const copies = (tensors: readonly Uint8Array[]): Uint8Array[] => tensors.map((bytes) => new Uint8Array(bytes));
+    const id = ++this.#last;
+    const message: ToProver = {
+      ...{ ...question, id, inputs: copies(question.inputs), outputs: copies(question.outputs) },
+      model: isFirst ? circuitModel(model) : undefined,
+    };
+    thread.ref();
+    return new Promise<ProofWords>((resolve, reject) => {
+      this.#asked.set(id, { resolve, reject });
+      thread.postMessage(message);
     });
   }
 
-  /** A program's circuit, compiled once. @throws KeyFileError if the key is for another circuit */
-  #circuitOf(hash: Hex, model: CompiledModel): ProgramCircuit {
-    const before = this.#circuits.get(hash);
-    if (before !== undefined) return before;
-    const { key, domains } = this.#keys.get(hash)!;
-    const circuit = compileCircuit(model, domains);
-    if (circuitHash(model.programRoot, circuit) !== key.verifying.circuit)
-      throw new KeyFileError(`the key ${hash} is not for the circuit of the program ${model.programRoot}`);
-    this.#circuits.set(hash, circuit);
-    return circuit;
+  /** Starts the thread. @returns each key's words @throws KeyFileError, NoProofError */
+  #run(): Promise<readonly (readonly bigint[])[]> {
+    const thread = new Worker(THREAD, { workerData: this.#start, execArgv: [] });
+    this.#thread = thread;
+    this.#compiled.clear();
+    return new Promise((resolve, reject) => {
+      const fail = (error: Error): void => {
+        reject(error);
+        this.#asked.forEach((asked) => asked.reject(error));
+        this.#asked.clear();
+        if (this.#thread === thread) this.#thread = undefined;
+      };
+      thread.on("error", (cause) => fail(new NoProofError(`the proving thread failed: ${cause.message}`, { cause })));
+      thread.on("exit", () => fail(new NoProofError("the proving thread ended before the proof")));
+      thread.on("message", (message: FromProver) => {
+        if ("id" in message) this.#answer(message);
+        else if ("keys" in message) resolve(message.keys);
+        else {
+          fail(errorOf(message.refusal));
+          void thread.terminate();
+        }
+        // An idle thread keeps no process alive.
+        if (this.#asked.size === 0) thread.unref();
+      });
+    });
+  }
+
+  #answer({ id, answer }: ProverAnswer): void {
+    const asked = this.#asked.get(id);
+    this.#asked.delete(id);
+    if ("code" in answer) asked?.reject(errorOf(answer));
+    else asked?.resolve(answer);
   }
 }
 
-/** @throws KeyFileError */
-function bytesOf(path: string): Uint8Array {
-  try {
-    return readRegularFile(path);
-  } catch (cause) {
-    if (!(cause instanceof FileError)) throw cause;
-    throw new KeyFileError(`${path}: the file ${cause.message}`, { cause });
-  }
-}
+const errorOf = ({ code, reason }: { code: string; reason: string }): Error =>
+  code === "KEY_FILE" ? new KeyFileError(reason) : new NoProofError(reason);
+
+/** The part of a model that the thread needs, in buffers of its own. */
+const circuitModel = ({ program, programRoot, constants, inputs, outputs, origins }: CompiledModel): CircuitModel => ({
+  ...{ program, programRoot, inputs, outputs, origins },
+  constants: new Map([...constants].map(([root, bytes]) => [root, new Uint8Array(bytes)])),
+});

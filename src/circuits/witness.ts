@@ -1,7 +1,7 @@
 import { DType, dtypeBytes } from "../numerics/dtype.ts";
 import type { ProgramCircuit, PublicTensor } from "./compileCircuit.ts";
 import { NoProofError } from "./errors.ts";
-import { isWithin, packedValues } from "./words.ts";
+import { isWithin, packedValues, placesOf } from "./words.ts";
 
 /** The wires of a circuit, for given inputs. */
 export type Witness = {
@@ -55,9 +55,10 @@ export function publicValues(
   outputs: readonly Uint8Array[],
   context: bigint,
 ): bigint[] {
-  const packed = (tensors: readonly PublicTensor[], bytes: readonly Uint8Array[]): bigint[] =>
-    tensors.flatMap((tensor, i) => packedValues(rawWords(tensor, bytes[i]!), tensor.dtype));
-  return [context, ...packed(program.inputs, inputs), ...packed(program.outputs, outputs)];
+  const tensors = [...program.inputs, ...program.outputs];
+  const bytes = [...inputs, ...outputs];
+  const words = tensors.flatMap((tensor, i) => rawWords(tensor, bytes[i]!));
+  return [context, ...packedValues(words, placesOf(tensors))];
 }
 
 /** A tensor's raw words, unsigned, with -0 and any NaN. @throws NoProofError for a wrong length */

@@ -128,23 +128,45 @@ export function encodeInteger(circuit: Circuit, number: Fixed, dtype: DTypeCode)
   return plus(number.linear, negative, modulusOf(dtype));
 }
 
-/** How many elements a public value holds, in 31 bytes. */
-export const elementsOfAValue = (dtype: DTypeCode): number => Math.floor(31 / dtypeBytes(dtype));
+/** The bytes that a public value holds. */
+const VALUE_BYTES = 31;
 
-/** Packs words, the first lowest. */
-export function packWords(words: readonly Linear[], dtype: DTypeCode): Linear {
-  const bits = BigInt(8 * dtypeBytes(dtype));
-  return words.reduce((sum, word, k) => plus(sum, word, 1n << (bits * BigInt(k))), ZERO);
+/** The place of an element in the public values after the context: a value's number, and the bit where it begins. */
+type Place = { readonly value: number; readonly bit: bigint };
+
+/**
+ * The places of all elements: elements follow each other through all tensors, and an element goes to the value before
+ * while that value has room for it.
+ * @param tensors The inputs, then the outputs.
+ */
+export function placesOf(tensors: readonly { dtype: DTypeCode; count: number }[]): Place[] {
+  let [value, used] = [-1, VALUE_BYTES];
+  return tensors.flatMap(({ dtype, count }) => {
+    const size = dtypeBytes(dtype);
+    return Array.from({ length: count }, () => {
+      if (used + size > VALUE_BYTES) [value, used] = [value + 1, 0];
+      const place = { value, bit: BigInt(8 * used) };
+      used += size;
+      return place;
+    });
+  });
 }
 
-/** The public values that hold a tensor's words. */
-export function packedValues(words: readonly bigint[], dtype: DTypeCode): bigint[] {
-  const [group, bits] = [elementsOfAValue(dtype), BigInt(8 * dtypeBytes(dtype))];
-  return Array.from({ length: Math.ceil(words.length / group) }, (_, g) =>
-    words
-      .slice(g * group, (g + 1) * group)
-      .reduce((sum, word, k) => sum + (unsigned(word, dtype) << (bits * BigInt(k))), 0n),
-  );
+/** How many values the places fill. */
+export const valuesOf = (places: readonly Place[]): number => (places.at(-1)?.value ?? -1) + 1;
+
+/** Combinations for public values, from the elements' words. */
+export function packWords(words: readonly Linear[], places: readonly Place[]): Linear[] {
+  const values = Array.from({ length: valuesOf(places) }, () => ZERO);
+  places.forEach(({ value, bit }, k) => (values[value] = plus(values[value]!, words[k]!, 1n << bit)));
+  return values;
+}
+
+/** Public values, from the elements' words. */
+export function packedValues(words: readonly bigint[], places: readonly Place[]): bigint[] {
+  const values = new Array<bigint>(valuesOf(places)).fill(0n);
+  places.forEach(({ value, bit }, k) => (values[value]! += words[k]! << bit));
+  return values;
 }
 
 /** Whether circuits know a type. */

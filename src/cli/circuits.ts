@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import type { Hex } from "viem";
 import { compileCircuit, type ProgramCircuit } from "../circuits/compileCircuit.ts";
-import { circuitHash } from "../circuits/circuitHash.ts";
+import { subjectOf } from "../circuits/circuitHash.ts";
 import { CircuitRefusalError } from "../circuits/errors.ts";
+import type { KeySubject } from "../circuits/groth16/keys.ts";
 import { domainOf } from "../circuits/report.ts";
 import type { Domain } from "../circuits/words.ts";
 import type { KnownProgram } from "../dispute/run/execution.ts";
@@ -56,15 +56,15 @@ export function loadDomains(
   return { ...program, domains };
 }
 
-/** A program with its circuit. @throws NegativeVerdict for a program without one */
+/** A program with its circuit, and what a key for it says. @throws NegativeVerdict for a program without one */
 export function loadCircuit(
   path: string,
   options: CircuitOptions,
   output: Output,
-): ReturnType<typeof loadDomains> & { circuit: ProgramCircuit; hash: Hex } {
+): ReturnType<typeof loadDomains> & { circuit: ProgramCircuit; subject: KeySubject } {
   const program = loadDomains(path, options, output);
   const circuit = judged(path, () => compileCircuit(program.model, program.domains));
-  return { ...program, circuit, hash: circuitHash(program.model.programRoot, circuit) };
+  return { ...program, circuit, subject: subjectOf(program.model.programRoot, circuit) };
 }
 
 /** @throws NegativeVerdict in the place of a refusal */

@@ -1,12 +1,12 @@
 import { isAddressEqual, type Address } from "viem";
 import { Side } from "../chain/structs.ts";
 import { overtime } from "../chain/market/clock.ts";
-import { stateOf, type GameRecord, type History } from "../chain/market/history.ts";
+import { isOpen, stateOf, type GameRecord, type History } from "../chain/market/history.ts";
 import type { Snapshot } from "../chain/market/session.ts";
 
 /** A role's measurements, for a monitor. Amounts are in wei or the stake asset's smallest unit, times in seconds. */
 export type Figures = {
-  /** Own claims that are neither final nor refuted. */
+  /** Own claims that are not over: neither final nor refuted, nor accepted early, nor proven. */
   openClaims: number;
   /** Games that the account plays. */
   openGames: number;
@@ -78,10 +78,10 @@ export function playFigures(
   now: bigint,
 ): Pick<Figures, "openClaims" | "openGames" | "minClock"> {
   let [openClaims, openGames] = [0, 0];
-  for (const { claim, finalised, refuted, games } of claims.values()) {
-    const isMine = isAddressEqual(claim.worker, me);
-    if (isMine && !finalised && !refuted) openClaims++;
-    for (const game of games) {
+  for (const record of claims.values()) {
+    const isMine = isAddressEqual(record.claim.worker, me);
+    if (isMine && isOpen(record)) openClaims++;
+    for (const game of record.games) {
       if ((!isMine && !isAddressEqual(game.challenger, me)) || game.closed !== undefined) continue;
       openGames++;
     }

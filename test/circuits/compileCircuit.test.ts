@@ -299,6 +299,21 @@ describe("compileCircuit", () => {
     });
   }
 
+  it("morePublicValuesThanATransactionHolds_areRefused_withTheTensorsThatHaveThem", () => {
+    const model = (count: number) =>
+      compiled(
+        ofFour([{ op: "ReduceMax", inputs: ["x"], outputs: ["y"], attributes: { keepdims: 1 } }], DType.uint8, [1, 1], {
+          inputs: [{ name: "x", dtype: DType.uint8, shape: [1, count] }],
+        }),
+      );
+    // 31 elements a value, the output's behind the input's, and the context.
+    const refused = expect(() => compileCircuit(model(31 * 899), [undefined])).to.throw(
+      "901 public values, and a transaction holds 900: the inputs x (27869 of uint8), the outputs y (1 of uint8)",
+    );
+    refused.with.property("code", "CIRCUIT_REFUSED");
+    expect(() => compileCircuit(model(31 * 899 - 1), [undefined])).to.throw("more than 131072 constraints");
+  });
+
   it("domainWithSubnormalNumbers_isRefused", () => {
     const { model } = network([4, 3, 2]);
     const domain: Domain = { lowest: -140, highest: 0, signed: true };

@@ -1,8 +1,11 @@
 import { expect } from "chai";
+import { zeroHash } from "viem";
 import { Circuit } from "../../src/circuits/circuit.ts";
-import { circuitHash } from "../../src/circuits/circuitHash.ts";
+import { subjectOf } from "../../src/circuits/circuitHash.ts";
+import { KeyFileError } from "../../src/circuits/errors.ts";
 import { ORDER } from "../../src/circuits/field.ts";
 import { BASE_ORDER, loadCurve, type Curve } from "../../src/circuits/groth16/curve.ts";
+import { readKey, writeKey } from "../../src/circuits/groth16/keyFile.ts";
 import { provingKeyBytes, type Proof, type ProvingKey } from "../../src/circuits/groth16/keys.ts";
 import { prove, proveUnchecked } from "../../src/circuits/groth16/prove.ts";
 import { setUpKnown } from "../../src/circuits/groth16/setup.ts";
@@ -18,6 +21,9 @@ import {
   type Network,
 } from "../../testkit/circuits/networks.ts";
 
+/** For circuits of no program. */
+const NO_SUBJECT = { circuit: zeroHash, program: zeroHash, layout: zeroHash };
+
 describe("groth16", () => {
   let curve: Curve;
   let net: Network;
@@ -28,7 +34,7 @@ describe("groth16", () => {
     curve = await loadCurve();
     net = network([4, 3, 2]);
     const { model, circuit } = net;
-    key = setUpKnown(curve, circuit.circuit, circuitHash(model.programRoot, circuit), SECRETS);
+    key = setUpKnown(curve, circuit.circuit, subjectOf(model.programRoot, circuit), SECRETS);
     const input = networkInput(4, 1);
     witness = witnessOf(circuit, [input], outputsOf(model, [input]), 77n);
     proof = prove(curve, key, circuit.circuit, witness.values);
@@ -74,6 +80,15 @@ describe("groth16", () => {
     expect(holds(witness.publics, { a: [0n, 0n], b: [0n, 0n, 0n, 0n], c: [0n, 0n] })).to.equal(false);
   });
 
+  it("keyWithAFlaw_isRefusedByVerifierAndReader_withTheFlaw", () => {
+    const flawed = { ...key, verifying: { ...key.verifying, gamma: key.verifying.delta } };
+    expect(verify(curve, flawed.verifying, witness.publics, proof)).to.equal(false);
+    const bytes = (of: ProvingKey): Uint8Array => writeKey(curve, of, [AROUND_ONE]);
+    expect(() => readKey(curve, bytes(flawed))).to.throw(KeyFileError, "its gamma is its delta, up to the sign");
+    const { key: read, domains } = readKey(curve, bytes(key));
+    expect([read.verifying, domains]).to.deep.equal([key.verifying, [AROUND_ONE]]);
+  });
+
   it("valuesThatViolateTheCircuit_haveNoProofThatHolds", () => {
     const { circuit } = net.circuit;
     const values = [...witness.values];
@@ -91,7 +106,7 @@ describe("groth16", () => {
     circuit.publish(0, bit);
     const lie = circuit.solve([], [], new Map([[2, 5n]]));
     const forged = (from: Circuit): boolean => {
-      const keys = setUpKnown(curve, from, "0x00", SECRETS);
+      const keys = setUpKnown(curve, from, NO_SUBJECT, SECRETS);
       return verify(curve, keys.verifying, [5n], proveUnchecked(curve, keys, from, lie));
     };
     expect(forged(circuit)).to.equal(false);

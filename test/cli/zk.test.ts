@@ -25,7 +25,7 @@ describe("refute zk", () => {
     expect(status).to.equal(0);
     expect(output)
       .to.match(/constraints +\d{4}, in 4096 rows/)
-      .and.match(/public values +4: context/)
+      .and.match(/public values +3: context/)
       .and.match(/h0: 0, or from 2\^-20 on and below 2\^1, of either sign; others have no proof/)
       .and.not.match(/but/);
   });

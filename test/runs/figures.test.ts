@@ -44,6 +44,13 @@ describe("the clocks of an account", function () {
     expect(playFigures(history, ME, NOW)).to.deep.equal({ openClaims: 1, openGames: 6, minClock: -20 });
   });
 
+  it("openClaims_areThoseThatNothingEnded", function () {
+    const history = historyOf(...[0, 1, 2, 3].map(() => [ME, false, []] as [Address, boolean, GameRecord[]]));
+    const ends = [{}, { finalised: true }, { accepted: true }, { proven: { keyHash: "0x", outputs: [] } }] as const;
+    [...history.claims.values()].forEach((claim, k) => Object.assign(claim, ends[k]));
+    expect(playFigures(history, ME, NOW).openClaims).to.equal(1);
+  });
+
   it("ofAGameThatARefutedClaimLeavesOpen_isNone", function () {
     const history = historyOf([WORKER, true, [gameOf(ME, Side.challenger, -5_000)]]);
     expect(playFigures(history, ME, NOW).minClock).to.equal(Infinity);

@@ -2,7 +2,7 @@ import { bytesToHex, concatHex, parseEventLogs, zeroHash, type Hex } from "viem"
 import { jobMarketAbi } from "../../src/chain/abi/jobMarket.ts";
 import { proofContextOf } from "../../src/chain/market/ids.ts";
 import type { Claim, ClaimProof, Delivery, Job, JobRequest, Terms } from "../../src/chain/structs.ts";
-import { circuitHash } from "../../src/circuits/circuitHash.ts";
+import { subjectOf } from "../../src/circuits/circuitHash.ts";
 import { loadCurve, type Curve } from "../../src/circuits/groth16/curve.ts";
 import { keyHash, keyWords, proofWords, type ProvingKey } from "../../src/circuits/groth16/keys.ts";
 import { prove } from "../../src/circuits/groth16/prove.ts";
@@ -29,7 +29,7 @@ export type Provable = Network & {
 export async function provable(sizes: readonly number[], seed = 1): Promise<Provable> {
   const curve = await loadCurve();
   const { model, circuit } = network(sizes, seed);
-  const key = setUpKnown(curve, circuit.circuit, circuitHash(model.programRoot, circuit), SECRETS);
+  const key = setUpKnown(curve, circuit.circuit, subjectOf(model.programRoot, circuit), SECRETS);
   const inputs = [networkInput(sizes[0]!, seed + 2)];
   return { curve, model, circuit, key, keyHash: keyHash(key.verifying), inputs, outputs: outputsOf(model, inputs) };
 }

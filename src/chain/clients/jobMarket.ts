@@ -175,8 +175,8 @@ export class JobMarket extends JobMarketReader {
 
   /**
    * Ends a claim in its window by a proof under the key of the job's terms.
-   * @throws ContractRevertError `WrongTerms`, `WrongClaimStatus`, `GamesOpen`, `WrongKey`, `KnownSecrets`, `NotProven`,
-   *   and the errors for tensors of other sizes or roots
+   * @throws ContractRevertError `WrongTerms`, `WrongClaimStatus`, `GamesOpen`, `WrongKey`, `KnownSecrets`, `FlawedKey`,
+   *   `KeyOfAnotherProgram`, `NotProven`, and the errors for tensors of other sizes or roots
    */
   finaliseByProof(claim: Claim, terms: Terms, proof: ClaimProof): Promise<TransactionReceipt> {
     return this.#sender.send({ ...this.contract, functionName: "finaliseByProof", args: [claim, terms, proof] });

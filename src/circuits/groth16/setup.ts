@@ -1,8 +1,7 @@
-import type { Hex } from "viem";
 import { inverse, ORDER, residue } from "../field.ts";
 import type { Circuit } from "../circuit.ts";
 import type { Curve } from "./curve.ts";
-import { Origin, type ProvingKey } from "./keys.ts";
+import { Origin, type KeySubject, type ProvingKey } from "./keys.ts";
 import { randomScalar } from "./randomScalar.ts";
 import { lagrangeBasis, logRows, wirePolynomials } from "./rows.ts";
 
@@ -12,9 +11,9 @@ export type Secrets = Record<"tau" | "alpha" | "beta" | "gamma" | "delta", bigin
 /**
  * Makes keys from secrets known to the caller, for tests and local chains. Contracts on public chains refuse the
  * key's mark.
- * @param circuitHash As `circuitHash` gives.
+ * @param subject As `subjectOf` gives.
  */
-export function setUpKnown(curve: Curve, circuit: Circuit, circuitHash: Hex, secrets: Secrets): ProvingKey {
+export function setUpKnown(curve: Curve, circuit: Circuit, subject: KeySubject, secrets: Secrets): ProvingKey {
   const { tau, alpha, beta, gamma, delta } = secrets;
   const log = logRows(circuit);
   const { a, b, c } = wirePolynomials(circuit, tau);
@@ -29,7 +28,7 @@ export function setUpKnown(curve: Curve, circuit: Circuit, circuitHash: Hex, sec
   return {
     verifying: {
       origin: Origin.knownSecrets,
-      circuit: circuitHash,
+      ...subject,
       alpha: curve.coordinates1(alpha1),
       beta: curve.coordinates2(beta2),
       gamma: curve.coordinates2(gamma2),

@@ -1,13 +1,13 @@
 import { ORDER } from "../field.ts";
 import type { Curve } from "./curve.ts";
-import type { Proof, VerifyingKey } from "./keys.ts";
+import { flawOf, type Proof, type VerifyingKey } from "./keys.ts";
 
 /**
- * Whether a proof holds under a key. Like the contract, refuses wrong numbers of public values, values from the field's
- * order on, and coordinates off the curve or outside the group.
+ * Whether a proof holds under a key. Like the contract, refuses flawed keys, wrong numbers of public values, values
+ * from the field's order on, and coordinates off the curve or outside the group.
  */
 export function verify(curve: Curve, key: VerifyingKey, publics: readonly bigint[], proof: Proof): boolean {
-  if (publics.length + 1 !== key.publics.length) return false;
+  if (publics.length + 1 !== key.publics.length || flawOf(key) !== undefined) return false;
   if (publics.some((value) => value < 0n || value >= ORDER)) return false;
   const [a, c, alpha] = [proof.a, proof.c, key.alpha].map(curve.point1);
   const [b, beta, gamma, delta] = [proof.b, key.beta, key.gamma, key.delta].map(curve.point2);

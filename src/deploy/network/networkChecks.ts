@@ -4,7 +4,7 @@ import { ContractRevertError } from "../../chain/errors.ts";
 import { gasPriceNow } from "../../chain/gasPrice.ts";
 import { translateError } from "../../chain/translateError.ts";
 import { generateKey, signMessage } from "../../attestation/keys.ts";
-import { hasCodeOf } from "./compareCode.ts";
+import { immutablesOf } from "./compareCode.ts";
 import { deploymentGas } from "./deploymentGas.ts";
 import { DeployRefusedError } from "./errors.ts";
 
@@ -124,7 +124,7 @@ async function requireCode(publicClient: PublicClient, address: Address, what: s
 
 async function requireVerifier(publicClient: PublicClient, verifier: Address): Promise<void> {
   await requireCode(publicClient, verifier, "--verifier");
-  if (await hasCodeOf(publicClient, "StepVerifier", verifier)) return;
+  if ((await immutablesOf(publicClient, "StepVerifier", verifier)) !== undefined) return;
   throw new DeployRefusedError(
     `--verifier ${verifier}: its code is not that of this package's StepVerifier. Leave the flag out to deploy one`,
   );

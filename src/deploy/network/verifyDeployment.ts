@@ -1,8 +1,9 @@
-import { parseAbi, type Address, type PublicClient } from "viem";
+import { numberToHex, parseAbi, type Address, type PublicClient } from "viem";
 import { DEFAULT_GRID_BLOCKS, DEFAULT_REPORT_LIFETIME } from "../../../ignition/defaults.ts";
 import { ProvisioningReader } from "../../chain/clients/provisioning.ts";
 import { readDeployment, type Deployment } from "../../chain/market/deployment.ts";
-import { hasCodeOf } from "./compareCode.ts";
+import type { ContractName } from "../../chain/market/artifacts.ts";
+import { immutablesOf } from "./compareCode.ts";
 import type { MarketPlan } from "./deployContracts.ts";
 import { DeployFailedError } from "./errors.ts";
 
@@ -30,19 +31,48 @@ export async function verifyDeployment(
   if (verifier !== undefined) same("the verifier", deployment.verifier, verifier);
   const provisioning = new ProvisioningReader(deployment.provisioning, { publicClient });
   same("the manufacturers", (await provisioning.manufacturers()).join(", "), manufacturers.join(", "));
-  same("gridBlocks", await provisioning.gridBlocks(), plan.gridBlocks ?? DEFAULT_GRID_BLOCKS);
-  same("reportLifetime", await provisioning.reportLifetime(), plan.reportLifetime ?? DEFAULT_REPORT_LIFETIME);
-  const proofs = await publicClient.readContract({ address: deployment.extension, abi, functionName: "proofs" });
-  const addresses = { ...contractsOf(deployment), proofs };
-  for (const [key, name] of Object.entries(NAMES)) {
-    const address = addresses[key as keyof typeof NAMES];
-    if (await hasCodeOf(publicClient, name, address)) continue;
+  const [gridBlocks, reportLifetime] = [await provisioning.gridBlocks(), await provisioning.reportLifetime()];
+  same("gridBlocks", gridBlocks, plan.gridBlocks ?? DEFAULT_GRID_BLOCKS);
+  same("reportLifetime", reportLifetime, plan.reportLifetime ?? DEFAULT_REPORT_LIFETIME);
+  const { extension } = deployment;
+  const proofs = await publicClient.readContract({ address: extension, abi, functionName: "proofs" });
+  const requireCode = async (key: string, name: ContractName, address: Address): Promise<bigint[]> => {
+    const immutables = await immutablesOf(publicClient, name, address);
+    if (immutables !== undefined) return immutables;
     throw new DeployFailedError(
       `the code at ${address}, the deployment's ${key}, is not that of this package: do not use the deployment`,
     );
+  };
+  const [elementary] = (await requireCode("verifier", "StepVerifier", deployment.verifier)) as [bigint];
+  await requireCode("elementary functions", "Elementary", numberToHex(elementary, { size: 20 }));
+  const addresses = { ...contractsOf(deployment), proofs };
+  const numbers = [
+    ...Object.values(parameters),
+    ...Object.values(addresses),
+    deployment.bond,
+    gridBlocks,
+    reportLifetime,
+  ];
+  const known = new Set([elementary, ...numbers.map(BigInt)]);
+  for (const [key, name] of Object.entries(NAMES)) {
+    const address = addresses[key as keyof typeof NAMES];
+    const found = await requireCode(key, name, address);
+    // SAFETY: the market runs the code at such an address as its own, and that code answers for the market.
+    const foreign = found.find((value) => value < ADDRESSES && !known.has(value));
+    if (foreign !== undefined)
+      throw new DeployFailedError(
+        `the code at ${address}, the deployment's ${key}, names ${numberToHex(foreign, { size: 20 })}, which is no ` +
+          "contract and no parameter of the deployment: do not use the deployment",
+      );
+    const missing = key === "market" && [extension, proofs].find((each) => !found.includes(BigInt(each)));
+    if (missing)
+      throw new DeployFailedError(`the market ${market} does not name ${missing}, its extension: do not use it`);
   }
   return deployment;
 }
+
+/** Immutables below are addresses or numbers; the others are hashes, and name no code. */
+const ADDRESSES = 2n ** 160n;
 
 const abi = parseAbi(["function proofs() view returns (address)"]);
 

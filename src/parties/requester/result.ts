@@ -109,8 +109,9 @@ export type WaitOptions = Partial<OutageOptions> & {
   /** The job was posted: a node that does not know it lags. */
   isPosted?: boolean;
   /**
-   * The hashes of keys whose proofs are taken in the place of a final claim, none by default. Whoever posted the job
-   * chose the key; whoever knows the key's secrets can prove anything.
+   * The hashes of keys whose proofs are taken in the place of a final claim, none by default. A key names its program,
+   * and the market pairs it with that program alone. Whoever posted the job chose the key; whoever knows the key's
+   * secrets can prove anything.
    */
   keys?: readonly Hex[];
   /** Ends the wait: it rejects with the signal's reason, such as a DOMException of AbortSignal.timeout. */

@@ -14,8 +14,8 @@ import type { Session } from "../../chain/market/session.ts";
 import type { ClaimProof } from "../../chain/structs.ts";
 import type { RunExecution } from "../../dispute/run/runExecution.ts";
 
-/** Words of a key before the points of its public values (contracts/program/Groth16.sol). */
-const KEY_WORDS = 18;
+/** Words of a key before the points of its public values: the constant has one (contracts/program/Groth16.sol). */
+const KEY_WORDS = 20;
 
 /** Proves outputs under keys that the worker's settings name. */
 export type Prover = {
@@ -29,9 +29,9 @@ export type Prover = {
   prove(job: Pick<JobRecord, "job" | "terms" | "program">, run: RunExecution, context: bigint): Promise<ClaimProof>;
 };
 
-/** Gas of a proof's call, measured, without and for each public value. */
-const CALL_GAS = 300_000n;
-const VALUE_GAS = 9_200n;
+/** Gas of `claimAndProve`, measured: without public values, and for each of these. */
+const CALL_GAS = 317_000n;
+const VALUE_GAS = 9_400n;
 
 /** Whether a job pays the gas of a proof's call, at the price of now. */
 async function paysFor({ publicClient }: Session, { job }: JobRecord, { key }: ClaimProof): Promise<boolean> {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Hex } from "viem";
 import type { Executions } from "../../runs/executions.ts";
-import type { JobRecord } from "../../chain/market/history.ts";
+import { isOpen, type JobRecord } from "../../chain/market/history.ts";
 import { encodeOutput } from "../../program/trace/openedOutput.ts";
 import { HttpServer } from "../../base/httpServer.ts";
 import { ItemStream } from "./itemStream.ts";
@@ -81,7 +81,7 @@ export class TracePublisher {
   #served(claimId: Hex, isOutput: boolean): JobRecord | undefined {
     const job = this.#claims.get(claimId);
     const claim = job?.claims.find(({ id }) => id === claimId);
-    return claim === undefined || claim.refuted || (claim.finalised && !isOutput) ? undefined : job;
+    return claim === undefined || claim.refuted || (!isOpen(claim) && !isOutput) ? undefined : job;
   }
 
   #inTurn<T>(action: () => Promise<T>): Promise<T> {

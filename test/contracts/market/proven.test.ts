@@ -183,7 +183,7 @@ describe("JobMarket: claims that a proof ends", () => {
     expect(await outcome(posted, faulty)).to.include("WrongOutputCount(2, 1)");
     faulty = { ...faulty, program: { ...proof.program, stepsRoot: OTHER_ROOT } };
     expect(await outcome(posted, faulty)).to.include("WrongProgram");
-    faulty = { ...faulty, key: words.with(3, 7n) };
+    faulty = { ...faulty, key: words.with(5, 7n) };
     expect(await outcome(posted, faulty)).to.include("WrongKey");
     expect(await outcome(other, faulty)).to.include("WrongTerms");
   });
@@ -255,6 +255,24 @@ describe("JobMarket: claims that a proof ends", () => {
       await market.write.submitOnTerms([posted.job, posted.terms, nodesOf(network)], as("worker"));
       const proof = proofFor(network, posted.context, words);
       expect(await outcome(posted, proof)).to.include("KnownSecrets(31337)");
+      await pass(2_001);
+      await market.write.finalise([posted.claim]);
+    }
+  });
+
+  it("keyOfAnotherProgramOrWithAFlaw_isRefused_evenIfTheTermsNameIt", async () => {
+    const { market } = world();
+    const { verifying } = network.key;
+    const keys = [
+      [{ ...verifying, program: OTHER_ROOT }, `KeyOfAnotherProgram(${network.model.programRoot}, ${OTHER_ROOT})`],
+      [{ ...verifying, gamma: verifying.delta }, "FlawedKey"],
+    ] as const;
+    for (const [key, refusal] of keys) {
+      const words = keyWords(key);
+      const posted = await postProvable(world(), { ...network, keyHash: wordsHash(words) });
+      await market.write.claimOnTerms([posted.job, posted.terms], as("worker"));
+      await market.write.submitOnTerms([posted.job, posted.terms, nodesOf(network)], as("worker"));
+      expect(await outcome(posted, proofFor(network, posted.context, words))).to.include(refusal);
       await pass(2_001);
       await market.write.finalise([posted.claim]);
     }

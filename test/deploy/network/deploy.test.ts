@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createTransport, http, type Chain, type Hex, type PublicClient, type Transport } from "viem";
+import { createTransport, http, parseAbi, type Chain, type Hex, type PublicClient, type Transport } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { connect } from "../../../src/chain/connect.ts";
 import type { Parameters } from "../../../src/chain/structs.ts";
@@ -213,6 +213,22 @@ describe("refute deploy", function () {
       expect((await rejection(verifyDeployment(publicClient, market, { ...plan(), ...changed }))).message).to.match(
         words,
       );
+    // A market with the right code, whose extensions are others: their code would answer for the market.
+    const code = (await publicClient.getCode({ address: market }))!;
+    const proofs = await publicClient.readContract({
+      ...{ address: deployment.extension, abi: parseAbi(["function proofs() view returns (address)"]) },
+      functionName: "proofs",
+    });
+    const bare = (address: string): string => address.slice(2).toLowerCase();
+    for (const [from, to, words] of [
+      [proofs, account.address, /the deployment's market, names 0x[0-9a-f]{40}, which is no contract/],
+      [proofs, deployment.vault, /does not name 0x[0-9a-fA-F]{40}, its extension/],
+    ] as const) {
+      await anvil.request("anvil_setCode", [market, code.replaceAll(bare(from), bare(to))]);
+      expect((await rejection(verifyDeployment(publicClient, market, plan()))).message).to.match(words);
+    }
+    await anvil.request("anvil_setCode", [market, code]);
+    await verifyDeployment(publicClient, market, plan());
     await anvil.request("anvil_setCode", [deployment.verifier, "0x5f5ffd"]);
     const foreign = await rejection(verifyDeployment(publicClient, market, plan()));
     expect(foreign.message).to.match(/the deployment's verifier, is not that of this package/);

@@ -3,9 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Hex } from "viem";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
 import { writeKey } from "../../../src/circuits/groth16/keyFile.ts";
+import { keyOf, proofOf } from "../../../src/circuits/groth16/keys.ts";
+import { verify } from "../../../src/circuits/groth16/verify.ts";
 import { KeyProver } from "../../../src/circuits/prover.ts";
+import { publicValues } from "../../../src/circuits/witness.ts";
 import { JobStatus } from "../../../src/chain/structs.ts";
 import { knownProgram } from "../../../src/dispute/run/execution.ts";
 import { waitForResult } from "../../../src/parties/requester/result.ts";
@@ -25,8 +28,7 @@ describe("a worker that proves", function () {
     network = await provable([4, 2]);
     folder = mkdtempSync(join(tmpdir(), "refute-proofs-"));
     file = join(folder, "model.key");
-    const { programRoot } = network.model;
-    writeFileSync(file, writeKey(network.curve, network.key, { programRoot, domains: [AROUND_ONE] }));
+    writeFileSync(file, writeKey(network.curve, network.key, [AROUND_ONE]));
     prover = await KeyProver.open([file], LOCAL);
   });
   after(() => rmSync(folder, { recursive: true }));
@@ -95,15 +97,42 @@ describe("a worker that proves", function () {
     expect(await open(file, LOCAL)).to.equal("opened");
     expect(await open(file, 1)).to.include("local chains only");
     expect(await open(join(folder, "none"), LOCAL)).to.include("none");
-    const elsewhere = join(folder, "elsewhere.key");
+    // A key that says it is of the job's program, and has the circuit of another.
     const other = await provable([4, 2], 5);
-    writeFileSync(
-      elsewhere,
-      writeKey(other.curve, other.key, { programRoot: network.model.programRoot, domains: [AROUND_ONE] }),
-    );
-    const swapped = await KeyProver.open([elsewhere], LOCAL);
-    const { worker, end } = await served(other.keyHash, { prover: swapped });
-    await first(worker, "submitted");
-    await end();
+    const { programRoot } = network.model;
+    const lying = { ...other.key, verifying: { ...other.key.verifying, program: programRoot } };
+    const files = [other.key, lying].map((key, k) => {
+      const path = join(folder, `other-${k}.key`);
+      writeFileSync(path, writeKey(other.curve, key, [AROUND_ONE]));
+      return path;
+    });
+    const swapped = await KeyProver.open(files, LOCAL);
+    for (const hash of swapped.hashes) {
+      const { worker, end } = await served(hash, { prover: swapped });
+      await first(worker, "submitted");
+      await end();
+    }
+    await swapped.close();
+  });
+
+  it("proofsAreMadeInAThread_thatIsStartedAnewWhenItHasEnded", async () => {
+    const program = knownProgram(network.model);
+    const tensor = (): Uint8Array => network.outputs[0]!;
+    const run = { program, inputs: { bytes: network.inputs }, item: () => ({ trace: { tensor } }) } as never;
+    const job = { job: { programRoot: program.model.programRoot }, terms: { keyHash: network.keyHash }, program: {} };
+    for (const context of [7n, 8n, 9n]) {
+      let isSettled = false;
+      const asked = prover.prove(job as never, run, context).finally(() => (isSettled = true));
+      // The calling thread goes on at once, in the midst of the proof.
+      await immediate();
+      expect(isSettled).to.equal(false);
+      const { key, proof } = await asked;
+      const publics = publicValues(network.circuit, network.inputs, network.outputs, context);
+      expect(verify(network.curve, keyOf(key), publics, proofOf(proof as never))).to.equal(true);
+      if (context === 8n) await prover.close();
+    }
+    const stopped = prover.prove(job as never, run, 1n).catch((error: unknown) => (error as Error).message);
+    await prover.close();
+    expect(await stopped).to.include("the proving thread ended before the proof");
   });
 });

@@ -35,6 +35,7 @@ const PROTOCOL = [
   "extras/panel/*.sol",
   "extras/tickets/*.sol",
   "extras/pledge/*.sol",
+  "extras/proofs/*.sol",
   "attestation/tdx/*.sol",
   "merkle/TensorTree.sol",
 ];

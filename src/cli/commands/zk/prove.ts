@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { FileError, readRegularFile } from "../../../base/regularFile.ts";
 import { table } from "../../../base/text.ts";
 import { writeWholeSync } from "../../../base/writeWhole.ts";
+import { otherSubject } from "../../../circuits/circuitHash.ts";
 import { loadCurve } from "../../../circuits/groth16/curve.ts";
 import { readKey } from "../../../circuits/groth16/keyFile.ts";
 import { prove } from "../../../circuits/groth16/prove.ts";
@@ -40,13 +41,13 @@ export function proveCommand(output: Output): Command {
     )
     .action(async (path: string, options: Options) => {
       requirePlace("--proof", options.proof);
-      const { model, loaded, circuit, hash } = loadCircuit(path, options, output);
+      const { model, loaded, circuit, subject } = loadCircuit(path, options, output);
       const tensors = readInputs(loaded.model, options.input ?? []);
       const inputs = model.inputs.map(({ name }) => tensors.get(name)!.bytes);
       const curve = await loadCurve();
       const { key } = readKey(curve, readKeyBytes(options.key));
-      if (key.verifying.circuit !== hash)
-        throw new UsageError(`--key ${options.key}: the key is for another circuit: another model, or other domains`);
+      const other = otherSubject(key.verifying, subject);
+      if (other !== undefined) throw new UsageError(`--key ${options.key}: ${other}`);
       const executor = await createExecutor(model, { threads: 1 });
       const { tensors: all } = await executor.run(inputs);
       await executor.close();
@@ -58,14 +59,14 @@ export function proveCommand(output: Output): Command {
       const proof = prove(curve, key, circuit.circuit, values);
       const milliseconds = Math.round(performance.now() - start);
       const file = proofFile(circuit, key.verifying, proof, context, [...inputs, ...outputs]);
-      const fault = faultOf(curve, circuit, hash, file);
+      const fault = faultOf(curve, circuit, subject, file);
       if (fault !== undefined) throw new UsageError(`--key ${options.key}: the key is damaged: ${fault}`);
       writing("--proof ", options.proof, () => writeWholeSync(options.proof, `${JSON.stringify(file, null, 2)}\n`));
       output.answer(
-        { keyHash: file.keyHash, circuit: hash, milliseconds },
+        { keyHash: file.keyHash, circuit: subject.circuit, milliseconds },
         table([
           ["key hash", file.keyHash],
-          ["circuit", hash],
+          ["circuit", subject.circuit],
           ["written", `${options.proof}, in ${milliseconds} ms`],
         ]),
       );

@@ -18,18 +18,18 @@ export function setupCommand(output: Output): Command {
     .requiredOption("--key <file>", "where the proving key is written")
     .action(async (path: string, options: CircuitOptions & { key: string }) => {
       requirePlace("--key", options.key);
-      const { circuit, hash, model, domains } = loadCircuit(path, options, output);
+      const { circuit, subject, domains } = loadCircuit(path, options, output);
       const curve = await loadCurve();
-      const key = setUpKnown(curve, circuit.circuit, hash, drawSecrets());
-      const bytes = writeKey(curve, key, { programRoot: model.programRoot, domains });
+      const key = setUpKnown(curve, circuit.circuit, subject, drawSecrets());
+      const bytes = writeKey(curve, key, domains);
       writing("--key ", options.key, () => writeWholeSync(options.key, bytes));
-      const answer = { keyHash: keyHash(key.verifying), circuit: hash, bytes: bytes.length };
+      const answer = { keyHash: keyHash(key.verifying), circuit: subject.circuit, bytes: bytes.length };
       output.warn("the secrets of this key were known to this machine: contracts take it on local chains only");
       output.answer(
         answer,
         table([
           ["key hash", answer.keyHash],
-          ["circuit", hash],
+          ["circuit", subject.circuit],
           ["written", `${options.key}, ${byteText(bytes.length)}`],
         ]),
       );

@@ -16,24 +16,24 @@ export function verifyCommand(output: Output): Command {
     .requiredOption("--proof <file>", "the proof")
     .action(async (path: string, options: CircuitOptions & { proof: string }) => {
       const proof = readProof(readJson(options.proof, "proof"));
-      const { circuit, hash, model } = loadCircuit(path, options, output);
-      const fault = faultOf(await loadCurve(), circuit, hash, proof);
+      const { circuit, subject } = loadCircuit(path, options, output);
+      const fault = faultOf(await loadCurve(), circuit, subject, proof);
       if (fault !== undefined) throw new NegativeVerdict(`${options.proof}: ${fault}`);
       const isForTests = hasKnownSecrets(proof);
       if (isForTests) output.warn("the key's secrets are known: whoever made the key can prove anything");
       output.answer(
         {
           holds: true,
-          programRoot: model.programRoot,
+          programRoot: subject.program,
           keyHash: proof.keyHash,
-          circuit: hash,
+          circuit: subject.circuit,
           knownSecrets: isForTests,
         },
         table([
           ["the proof holds", options.proof],
-          ["program root", model.programRoot],
+          ["program root", subject.program],
           ["key hash", proof.keyHash],
-          ["circuit", hash],
+          ["circuit", subject.circuit],
         ]),
       );
     });

@@ -1,14 +1,23 @@
 import { expect } from "chai";
 import { network as chains } from "hardhat";
 import { bytesToHex, type Hex } from "viem";
-import { circuitHash } from "../../../../src/circuits/circuitHash.ts";
+import { subjectOf } from "../../../../src/circuits/circuitHash.ts";
 import { ORDER } from "../../../../src/circuits/field.ts";
 import { BASE_ORDER, loadCurve } from "../../../../src/circuits/groth16/curve.ts";
-import { keyHash, keyWords, proofWords, wordsHash, type VerifyingKey } from "../../../../src/circuits/groth16/keys.ts";
+import {
+  flawOf,
+  HEAD_WORDS,
+  keyHash,
+  keyOf,
+  keyWords,
+  proofWords,
+  wordsHash,
+  type VerifyingKey,
+} from "../../../../src/circuits/groth16/keys.ts";
 import { prove } from "../../../../src/circuits/groth16/prove.ts";
 import { setUpKnown } from "../../../../src/circuits/groth16/setup.ts";
 import { publicValues, witnessOf } from "../../../../src/circuits/witness.ts";
-import { dtypeBytes } from "../../../../src/numerics/dtype.ts";
+import { DType, dtypeBytes } from "../../../../src/numerics/dtype.ts";
 import { network, networkInput, outputsOf, SECRETS } from "../../../../testkit/circuits/networks.ts";
 import { refusalOf } from "../../../../testkit/protocol/refusalOf.ts";
 
@@ -18,19 +27,19 @@ const MOST_GAS = 330_000n;
 
 type Words = readonly bigint[];
 type Eight = ReturnType<typeof proofWords>;
-type Tensor = { data: Hex; elementBytes: number };
+type Tensor = { data: Hex; dtype: number };
 
 async function createWorld() {
   const curve = await loadCurve();
   const { model, circuit } = network([8, 4, 3]);
-  const key = setUpKnown(curve, circuit.circuit, circuitHash(model.programRoot, circuit), SECRETS);
+  const key = setUpKnown(curve, circuit.circuit, subjectOf(model.programRoot, circuit), SECRETS);
   const inputs = [networkInput(8, 3)];
   const outputs = outputsOf(model, inputs);
   const witness = witnessOf(circuit, inputs, outputs, CONTEXT);
   const proof = proofWords(prove(curve, key, circuit.circuit, witness.values));
   const tensors: Tensor[] = [...circuit.inputs, ...circuit.outputs].map(({ dtype }, k) => ({
     data: bytesToHex([...inputs, ...outputs][k]!),
-    elementBytes: dtypeBytes(dtype),
+    dtype,
   }));
   const { viem } = await chains.create();
   const verifier = await viem.deployContract("ProofVerifier");
@@ -65,15 +74,34 @@ describe("ProofVerifier", () => {
     expect(values).to.deep.equal(publicValues(circuit, inputs, outputs, CONTEXT));
   });
 
-  it("publicValues_ofAllSizes_packWholeElements", async () => {
-    for (const elementBytes of [1, 2, 4, 8]) {
-      const group = Math.floor(31 / elementBytes) * elementBytes;
-      const data = Uint8Array.from({ length: 72 }, (_, k) => (k * 37 + 11) % 256);
-      const values = await world.verifier.read.publicValues([9n, [{ data: bytesToHex(data), elementBytes }]]);
-      const expected = Array.from({ length: Math.ceil(72 / group) }, (_, g) =>
-        data.slice(g * group, (g + 1) * group).reduceRight((value, byte) => value * 256n + BigInt(byte), 0n),
-      );
-      expect(values).to.deep.equal([9n, ...expected]);
+  it("publicValues_ofTensorsOfAllSizes_packWholeElements_throughAllTensors", async () => {
+    const types = [DType.uint8, DType.int64, DType.int16, DType.float32, DType.bool, DType.int64, DType.uint32];
+    for (const [k, dtype] of types.entries()) {
+      for (const count of [1, 5, 31]) {
+        const all = [...types.slice(k), ...types.slice(0, k)].map((each, t) => ({
+          dtype: each,
+          count: t === 0 ? count : t + 1,
+        }));
+        const tensors = all.map(({ dtype: each, count: elements }, t) => ({
+          dtype: each,
+          data: bytesToHex(
+            Uint8Array.from({ length: elements * dtypeBytes(each) }, (_, i) => (37 * i + 11 * t + 1) % 256),
+          ),
+        }));
+        const expected: bigint[] = [9n];
+        let used = 31;
+        for (const { dtype: each, data } of tensors) {
+          const size = dtypeBytes(each);
+          const bytes = Buffer.from(data.slice(2), "hex");
+          for (let at = 0; at < bytes.length; at += size) {
+            if (used + size > 31) used = expected.push(0n) * 0;
+            const word = [...bytes.subarray(at, at + size)].reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n);
+            expected[expected.length - 1]! += word << BigInt(8 * used);
+            used += size;
+          }
+        }
+        expect(await world.verifier.read.publicValues([9n, tensors]), `${dtype} ${count}`).to.deep.equal(expected);
+      }
     }
   });
 
@@ -96,15 +124,33 @@ describe("ProofVerifier", () => {
     }
   });
 
-  it("tensorsOfOtherLengthsAndSizes_areRefused", async () => {
-    const [first, ...rest] = world.tensors as [Tensor, ...Tensor[]];
-    expect(await outcome({ tensors: rest })).to.equal(NOT_PROVEN);
-    expect(await outcome({ tensors: [...world.tensors, first] })).to.equal(NOT_PROVEN);
-    expect(await outcome({ tensors: [{ ...first, data: `${first.data}00` }, ...rest] })).to.include(
+  it("tensorsOfAnotherLayout_areRefused_thoughTheirValuesAreTheSame", async () => {
+    const [first, second] = world.tensors as [Tensor, Tensor];
+    const joined = `${first.data}${second.data.slice(2)}` as Hex;
+    const split = (at: number): Tensor[] => [
+      { ...first, data: joined.slice(0, 2 + 2 * at) as Hex },
+      { ...first, data: `0x${joined.slice(2 + 2 * at)}` },
+    ];
+    const values = await world.verifier.read.publicValues([CONTEXT, world.tensors]);
+    // The next tensor's first element passes as the last one's end; bytes of one type pass as bytes of another.
+    for (const tensors of [
+      split(36),
+      split(28),
+      [{ ...first, data: joined }],
+      [first, { ...second, dtype: DType.int32 }],
+      [first, second, { ...first, data: "0x" as const }],
+    ]) {
+      expect(await world.verifier.read.publicValues([CONTEXT, tensors])).to.deep.equal(values);
+      expect(await outcome({ tensors })).to.include("WrongLayout");
+    }
+    expect(await outcome({ tensors: [first] })).to.include("WrongLayout");
+    expect(await outcome({ tensors: [...world.tensors, first] })).to.include("WrongLayout");
+    expect(await outcome({ tensors: [{ ...first, data: `${first.data}00` }, second] })).to.include(
       "WrongSize(0, 4, 33)",
     );
-    expect(await outcome({ tensors: [{ ...first, elementBytes: 0 }, ...rest] })).to.include("WrongSize(0, 0, 32)");
-    expect(await outcome({ tensors: [{ ...first, elementBytes: 32 }, ...rest] })).to.include("WrongSize(0, 32, 32)");
+    for (const dtype of [0, 8, 14, 0xa0, 255])
+      expect(await outcome({ tensors: [first, { ...second, dtype }] })).to.include(`UnknownType(1, ${dtype})`);
+    expect(await world.verifier.read.layoutOf([world.tensors])).to.equal(world.key.layout);
   });
 
   it("eachWordOfTheProofChanged_isRefused", async () => {
@@ -119,19 +165,46 @@ describe("ProofVerifier", () => {
   it("keyOfAnotherHash_isRefused", async () => {
     const words = keyWords(world.key);
     const hash = keyHash(world.key);
-    for (const k of [0, 1, 2, 16, words.length - 1])
+    for (const k of [0, 1, 2, 3, 4, HEAD_WORDS, words.length - 1])
       expect(await outcome({ hash, words: words.with(k, words[k]! + 1n) })).to.include("WrongKey");
   });
 
   it("keyWithAnotherCircuitsPoints_isRefused", async () => {
     const words = keyWords(world.key);
-    expect(await outcome({ words: words.with(16, 1n).with(17, 2n) })).to.equal(NOT_PROVEN);
+    expect(await outcome({ words: words.with(HEAD_WORDS, 1n).with(HEAD_WORDS + 1, 2n) })).to.equal(NOT_PROVEN);
     // Points off the curve, and lists of another length.
-    expect(await outcome({ words: words.with(18, words[18]! + 1n) })).to.equal(NOT_PROVEN);
-    expect(await outcome({ words: words.with(2, words[2]! + 1n) })).to.equal(NOT_PROVEN);
-    expect(await outcome({ words: words.with(16, words[16]! + BASE_ORDER) })).to.equal(NOT_PROVEN);
+    for (const k of [4, HEAD_WORDS + 2, HEAD_WORDS + 4])
+      expect(await outcome({ words: words.with(k, words[k]! + 1n) }), `${k}`).to.equal(NOT_PROVEN);
+    expect(await outcome({ words: words.with(HEAD_WORDS, words[HEAD_WORDS]! + BASE_ORDER) })).to.equal(NOT_PROVEN);
     expect(await outcome({ words: words.slice(0, -2) })).to.equal(NOT_PROVEN);
-    expect(await outcome({ words: words.slice(0, 3) })).to.equal(NOT_PROVEN);
+    expect(await outcome({ words: [...words, 1n, 2n] })).to.equal(NOT_PROVEN);
+    expect(await outcome({ words: words.slice(0, -1) })).to.equal(NOT_PROVEN);
+    for (const length of [0, 1, 3, HEAD_WORDS, HEAD_WORDS + 3])
+      expect(await outcome({ words: words.slice(0, length) })).to.include(length === 0 ? "KnownSecrets" : "FlawedKey");
+  });
+
+  it("keyByWhichAnybodyCouldProveAnything_isRefused_byContractAndFunctionAlike", async () => {
+    const { key } = world;
+    const none2 = [0n, 0n, 0n, 0n] as const;
+    const negated = ([x, xi, y, yi]: VerifyingKey["gamma"]): VerifyingKey["gamma"] => [
+      ...([x, xi] as const),
+      ...([BASE_ORDER - y, BASE_ORDER - yi] as const),
+    ];
+    const flawed: Partial<VerifyingKey>[] = [
+      ...[{ gamma: key.delta }, { gamma: negated(key.delta) }, { beta: key.gamma }, { beta: negated(key.gamma) }],
+      ...[{ alpha: [0n, 0n] as const }, { beta: none2 }, { gamma: none2 }, { delta: none2 }],
+      ...[{ publics: key.publics.slice(0, 1) }, { publics: key.publics.with(1, [0n, 0n]) }],
+    ];
+    for (const [k, change] of flawed.entries()) {
+      expect(flawOf({ ...key, ...change }), `${k}`).to.be.a("string");
+      expect(await outcome({ words: keyWords({ ...key, ...change }) }), `${k}`).to.include("FlawedKey");
+    }
+    // A public value without a point of its own is bound to nothing.
+    const unbound = { ...key, publics: key.publics.with(2, [0n, 0n] as const) };
+    expect(flawOf(unbound)).to.include("its point for public value 1");
+    expect(await outcome({ words: keyWords(unbound) })).to.equal(NOT_PROVEN);
+    expect(flawOf(key)).to.equal(undefined);
+    expect(keyOf(keyWords(key))).to.deep.equal(key);
   });
 
   it("keyWithoutAnOrigin_isRefused", async () => {

@@ -2,6 +2,7 @@ import { always, bug, other, unchecked, without, type Bug } from "./bug.ts";
 import { EDGE_BUGS } from "./edgeBugs.ts";
 import { EXAM_BUGS } from "./examBugs.ts";
 import { PANEL_BUGS } from "./panelBugs.ts";
+import { PROOF_BUGS } from "./proofBugs.ts";
 import { QUOTE_BUGS } from "./quoteBugs.ts";
 import { REPORT_BUGS } from "./reportBugs.ts";
 import { RUN_BUGS } from "./runBugs.ts";
@@ -215,5 +216,5 @@ type PlantedBug = Bug & { finder: Finder };
 export const BUGS: readonly PlantedBug[] = [
   ...CALLED.map((bug) => ({ ...bug, finder: "solidity" as const })),
   // INVARIANT: edges come last, because some lie within other bugs.
-  ...[...SIGNED, ...VALIDATOR_BUGS, ...EDGE_BUGS].map((bug) => ({ ...bug, finder: "mocha" as const })),
+  ...[...SIGNED, ...VALIDATOR_BUGS, ...PROOF_BUGS, ...EDGE_BUGS].map((bug) => ({ ...bug, finder: "mocha" as const })),
 ];
