@@ -79,7 +79,7 @@ type BatchFlags = GenerationOptions & {
  */
 export function prepareBatch(spec: ModelSpec, options: BatchFlags, output: Output, hasParts = false): PreparedJob {
   if (spec.decoder !== undefined)
-    throw new UsageError("--decoder: a text is one run, which cannot be cut into parts: refute submit posts it");
+    throw new UsageError("--decoder: a text is one run: give --prompt and --tokens");
   requireNoGeneration(options);
   const loaded = loadModel(spec);
   const { model, run } = loaded;
