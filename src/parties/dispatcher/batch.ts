@@ -41,7 +41,7 @@ export type BatchPart = {
   items: number;
   /** The part's first value for an index input. */
   firstItem: number;
-  /** Of a chain's later parts without the states, which are not known from the start: see `inputsOf`. */
+  /** For later parts of a chain without the states, unknown at the start: see `inputsOf`. */
   inputs: readonly Uint8Array[];
 };
 

@@ -53,7 +53,7 @@ export async function requireFunds(
     );
 }
 
-/** State that is not known yet may be anything but zeros, which are not posted. */
+/** An upper bound for unknown states: only zeros are left out when posting. */
 const withAnyState = (part: BatchPart): BatchPart => ({
   ...part,
   inputs: part.inputs.map((bytes) => new Uint8Array(bytes.length).fill(1)),

@@ -315,7 +315,7 @@ export class Gateway {
   }
 }
 
-/** @param about What decides an answer, beside the program. */
+/** @param about All data that decide an answer, beside the program. */
 const fingerprintOf = ({ program }: TextModel | EmbeddingModel, about: object): string =>
   sha256(JSON.stringify({ ...about, root: program.model.programRoot }));
 

@@ -15,7 +15,7 @@ export type NewRequest = {
 /** A request that is worked on. */
 export type UnderWay = {
   number: number;
-  /** The rest of what it may cost, smallest units. */
+  /** The rest of the highest cost, smallest units. */
   reserved: bigint;
   /** Whether its client has the whole answer. */
   isGiven: boolean;
@@ -49,7 +49,7 @@ const CONTENT = {
 /** What a gateway sold: money by key, blocks by request, receipts by id. It holds no prompt. */
 export class GatewayLedger {
   readonly #database: Database;
-  /** By owner, what its requests under way may cost. */
+  /** By owner, the highest cost for all requests under way. */
   readonly #reserved = new Map<string, bigint>();
 
   private constructor(database: Database) {
@@ -59,7 +59,7 @@ export class GatewayLedger {
   /** @throws DatabaseFileError, DatabaseInUseError, DatabaseAccessError */
   static async open(path: string): Promise<GatewayLedger> {
     const database = await Database.open(path, CONTENT);
-    // Clients of requests that were under way have no answer.
+    // The clients got no answers to the requests under way.
     database.run(`update or ignore requests set idempotency = ${LEFT} where ${ANONYMOUS} and receipt is null`);
     return new GatewayLedger(database);
   }
@@ -133,7 +133,7 @@ export class GatewayLedger {
         number,
       );
       if (isGiven) return;
-      // A later one is as good as an earlier one.
+      // If an equal request was abandoned before, a retry finds only the earlier request.
       this.#database.run(
         `update or ignore requests set idempotency = ${LEFT} where number = ? and ${ANONYMOUS}`,
         number,

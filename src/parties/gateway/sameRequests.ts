@@ -4,7 +4,7 @@ import { getOrAdd } from "../../base/getOrAdd.ts";
 export type Identity = {
   /** Who asks. */
   owner: string;
-  /** The client's key of idempotency, if there is one. */
+  /** The client's key of idempotency, if given. */
   idempotency: string | undefined;
   /** Whether the client repeats the request because no answer came. */
   isRetry: boolean;

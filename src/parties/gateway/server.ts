@@ -143,7 +143,7 @@ class Handler {
     return this.#bodyOf(request);
   }
 
-  /** Counts a request for its key. @returns what tells it from others, and a signal for its end @throws ApiError */
+  /** Counts a request for its key. @returns the request's marks, and a signal for its end @throws ApiError */
   #about(key: ApiKey, request: IncomingMessage, response: ServerResponse) {
     const idempotency = request.headers["idempotency-key"];
     if (idempotency !== undefined && (typeof idempotency !== "string" || idempotency.length > MAX_IDEMPOTENCY))
