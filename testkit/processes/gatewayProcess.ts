@@ -8,5 +8,5 @@ const gateway = { models: [], isEager: false } as unknown as Gateway;
 const options = { gateway, keys: new ApiKeys(undefined), log: SILENT, maxBodyBytes: Number(process.argv[2]) };
 const { port, close } = await serveGateway(options, 0);
 process.stdout.write(`${port}\n`);
-for await (const _ of process.stdin) process.stdout.write(`${process.resourceUsage().maxRSS}\n`);
-await close();
+process.stdin.on("data", () => process.stdout.write(`${process.resourceUsage().maxRSS}\n`));
+process.stdin.once("end", () => void close());

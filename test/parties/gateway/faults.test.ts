@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import OpenAI, { type APIError } from "openai";
+import { Database } from "../../../src/base/database/database.ts";
 import { DatabaseAccessError, DatabaseInUseError } from "../../../src/base/database/errors.ts";
 import { GatewayLedger } from "../../../src/parties/gateway/gatewayLedger.ts";
 import { readReceipt } from "../../../src/parties/gateway/receiptForm.ts";
@@ -71,6 +72,29 @@ describe("a gateway among faults", function () {
     expect(ledger.reserve("a", 1n, 2n * FACE)).to.equal(false);
     ledger.release("a", { number, reserved: 2n * FACE, isGiven: false });
     expect(ledger.reserve("a", 2n * FACE, 2n * FACE)).to.equal(true);
+    ledger.end();
+  });
+
+  it("ledgerOfTheVersionBefore_keepsWhatWasSpent_andTheTextsThatWereUnderWay", async () => {
+    const path = world.path();
+    const schema = `
+      create table requests (
+        number integer primary key autoincrement, owner text not null, idempotency text, fingerprint text not null,
+        taken text not null, time integer not null, receipt_id text unique, receipt text, unique (owner, idempotency));
+      create table blocks (
+        request integer not null references requests (number) on delete cascade, number integer not null,
+        body text not null, primary key (request, number));
+      create table money (owner text primary key, spent text not null, reserved text not null);`;
+    const old = await Database.open(path, { applicationId: 0x52665447, what: "a ledger", schema, version: 1 });
+    old.run("insert into money values ('a', '7', '9')");
+    const insert = "insert into requests (owner, idempotency, fingerprint, taken, time) values ('a', ?, ?, ?, 1)";
+    for (const key of [null, null, "key"]) old.run(insert, key, key ?? "f", JSON.stringify({ seed: "1", clock: 1 }));
+    old.run("insert into blocks values (1, 0, '{}')");
+    old.close();
+    const ledger = await GatewayLedger.open(path);
+    expect(ledger.money("a")).to.deep.equal({ spent: 7n, reserved: 0n });
+    expect(ledger.findLeft("a", "f")).to.deep.include({ number: 1, blocks: [{}] });
+    expect(ledger.findLeft("a", "key")).to.equal(undefined);
     ledger.end();
   });
 

@@ -109,7 +109,7 @@ describe("long texts of a gateway", function () {
     const large = await TicketPlayers.create({ ...LARGE, maxWork: 10n ** 13n, rate: 10n ** 9n });
     await large.setClock();
     const slots = GPT2_TOKENS + 40;
-    const decoder = gpt2Decoder({ ...GPT2_SMALL, layers: GPT2_LAYERS, tokens: slots, circle: 29 });
+    const decoder = gpt2Decoder({ ...GPT2_SMALL, layers: GPT2_LAYERS, tokens: slots, circle: 29, clearness: 30 });
     await sells(large, await textKit(large.folder, { slots, endTokens: [], decoder }), {
       // The tokenizer knows only tokens of the prompt's circle.
       ...{ tokens: GPT2_TOKENS, block: 16, temperature: 0 },
