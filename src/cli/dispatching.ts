@@ -1,4 +1,7 @@
 import type { Command } from "commander";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { writeWhole } from "../base/writeWhole.ts";
 import type { Session } from "../chain/market/session.ts";
 import type { DispatchEvent } from "../parties/dispatcher/events.ts";
 import type { DispatchOptions, DispatchTerms } from "../parties/dispatcher/options.ts";
@@ -8,8 +11,10 @@ import { minWindow, usualClaimSeconds } from "../parties/requester/postJob.ts";
 import { amountAboveZero, amountText, timeText } from "./amount.ts";
 import { accountSettings } from "./chainSettings.ts";
 import { InterruptedError, UsageError } from "./errors.ts";
+import { requireFolder } from "./folders.ts";
 import type { Output } from "./output.ts";
 import { as, filePath, positive, seconds, share, webUrl, whole } from "./parse.ts";
+import { REFERRED } from "./references.ts";
 import { defaulted, optional, required, type SettingValues } from "./settings.ts";
 import { untilStopped } from "./stop.ts";
 import { logOutage } from "./waiting.ts";
@@ -40,9 +45,27 @@ export const dispatchSettings = {
   openSeconds: defaulted("seconds", "after which a job that nobody claims is posted again for more", seconds(1), 1_800),
   withheldSeconds: defaulted("seconds", "after which outputs that nobody serves are computed here", seconds(0), 600),
   interval: defaulted("seconds", "between two looks at the chain", positive, 4),
+  placeFolder: optional<string>("folder", "for inputs of jobs, which then stay off the chain", filePath, "none"),
+  placeUrl: optional<string>("url", "at which your web server gives the files of --place-folder", webUrl, "none"),
 };
 
 type Values = SettingValues<typeof dispatchSettings>;
+
+/**
+ * Returns a function to put the inputs of jobs into files; undefined if inputs go on chain.
+ * @throws UsageError if only a folder or only a URL is given, or if the folder is missing
+ */
+export function placing({ placeFolder, placeUrl }: Values, output: Output): DispatchOptions["place"] {
+  if ((placeFolder === undefined) !== (placeUrl === undefined))
+    throw new UsageError("--place-folder and --place-url belong together: the files, and where they are served");
+  if (placeFolder === undefined || placeUrl === undefined) return undefined;
+  requireFolder("--place-folder", placeFolder);
+  output.note(REFERRED);
+  return async (bytes, name) => {
+    await writeWhole(join(placeFolder, name), ".tmp", (unfinished) => writeFile(unfinished, bytes));
+    return [`${placeUrl.replace(/\/$/, "")}/${name}`];
+  };
+}
 
 /** Adds the option that names workers' servers. */
 export const addServers = (command: Command): Command =>

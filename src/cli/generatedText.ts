@@ -15,7 +15,7 @@ type DecoderJob = {
 };
 
 /** Returns a job's text, undefined while the tokens are not delivered. */
-type TextOf = (job: DecoderJob) => string | undefined;
+export type TextOf = (job: DecoderJob) => string | undefined;
 
 /**
  * Returns a function from the tokens in a program's jobs to text; undefined if no file is given.

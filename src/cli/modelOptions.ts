@@ -71,6 +71,7 @@ export type ModelOptions = {
   slots?: number;
   endToken?: number[];
   greedy?: true;
+  chain?: true;
 };
 
 /** Adds the flags for compiling a model. */
@@ -143,7 +144,8 @@ export function modelOptions(command: Command): Command {
       "a token that ends a text; repeat for more",
       (text: string, all: readonly number[] = []) => [...all, whole(0)(text, "--end-token")],
     )
-    .option("--greedy", "always the most probable token: a program without temperature, top-k, top-p and seed");
+    .option("--greedy", "always the most probable token: a program without temperature, top-k, top-p and seed")
+    .option("--chain", "the caches are outputs too: job dispatch cuts a text into jobs, each going on where one ended");
   trainingOptions(
     command
       .optionsGroup(GROUPS.training)
@@ -212,9 +214,10 @@ function wiringOf({ batch, each, index, carry: carried, eachOutput, lastOutput }
 }
 
 /** How a decoder is wrapped; undefined if it is not. @throws UsageError */
-function decoderOf({ decoder, slots, endToken, greedy }: ModelOptions): DecoderOptions | undefined {
-  if (decoder === true) return { slots: slots ?? SLOTS, endTokens: endToken, greedy };
-  const given = slots !== undefined ? "--slots" : endToken !== undefined ? "--end-token" : greedy && "--greedy";
+function decoderOf({ decoder, slots, endToken, greedy, chain }: ModelOptions): DecoderOptions | undefined {
+  if (decoder === true) return { slots: slots ?? SLOTS, endTokens: endToken, greedy, chain };
+  const flags = { "--slots": slots, "--end-token": endToken, "--greedy": greedy, "--chain": chain };
+  const [given] = Object.entries(flags).flatMap(([flag, value]) => (value === undefined ? [] : [flag]));
   if (given) throw new UsageError(`${given} says how a decoder is wrapped: give --decoder too`);
   return undefined;
 }
@@ -293,10 +296,11 @@ export function modelFlags(spec: ModelSpec): string[] {
   ];
 }
 
-const decoderFlags = ({ slots, endTokens = [], greedy }: DecoderOptions): string[] => [
+const decoderFlags = ({ slots, endTokens = [], greedy, chain }: DecoderOptions): string[] => [
   ...["--decoder", "--slots", String(slots)],
   ...endTokens.flatMap((token) => ["--end-token", String(token)]),
   ...(greedy === true ? ["--greedy"] : []),
+  ...(chain === true ? ["--chain"] : []),
 ];
 
 const trainFlags = (train: TrainSpec): string[] => [

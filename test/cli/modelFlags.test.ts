@@ -24,7 +24,7 @@ describe("modelFlags", () => {
     const spec = specOf(flags);
     expect(specOf(modelFlags(spec))).to.deep.equal(spec);
     expect(modelFlags(spec)).to.have.length(flags.length);
-    const decoder = ["--decoder", "--slots", "64", "--end-token", "2", "--end-token", "3", "--greedy"];
+    const decoder = ["--decoder", "--slots", "64", "--end-token", "2", "--end-token", "3", "--greedy", "--chain"];
     expect(modelFlags(specOf(decoder))).to.deep.equal(decoder);
     expect(modelFlags(specOf(["--seed-input"]))).to.deep.equal(["--seed-input"]);
     const equals = ["--shape", "a=b=1,2", "--bind", "a=b=5", "--bind", 'c=d="e=f"', "--drawn", "a=b=-1:1"];

@@ -17,6 +17,7 @@ import { writeNpy } from "../../src/model/onnx/inputs/npy.ts";
 import { floatTensor } from "../../src/model/onnx/tensorData.ts";
 import { knownProgram, type KnownProgram } from "../../src/dispute/run/execution.ts";
 import { loadModel, type ModelSpec } from "../../src/compiler/wraps/modelSpec.ts";
+import { FastExecutors } from "../../src/runs/fastExecutors.ts";
 import { describeProgram } from "../../src/parties/requester/describeProgram.ts";
 import { packInputs } from "../../src/parties/requester/postJob.ts";
 import { SealBook } from "../../src/parties/worker/sealBook.ts";
@@ -24,6 +25,7 @@ import { itAtLength } from "../../testkit/atLength.ts";
 import { passTime } from "../../testkit/dispatch/passTime.ts";
 import { startServer } from "../../testkit/dispatch/servers.ts";
 import { gpt2Decoder } from "../../testkit/models/gpt2.ts";
+import { LLAMA_TINY, llama } from "../../testkit/models/llama.ts";
 import { mlpBytes, mlpInput } from "../../testkit/models/mlp.ts";
 import { serveRpc } from "../../testkit/nodes/rpcServer.ts";
 import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
@@ -165,6 +167,14 @@ describe("calls in the pages' blocks that need others", function () {
     await serve(programOf("step.onnx", { run: { carried: { state: "next" }, lastOutputs: ["next"] } }), 5);
     const [run] = await execute(/^job dispatch step\.onnx /, env);
     expect(run!.parts).to.have.length(PARTS);
+    writeFileSync(at("text.onnx"), llama({ ...LLAMA_TINY, vocabulary: 16_000, positions: 512 }));
+    const executors = new FastExecutors();
+    toClose.push(() => executors.close());
+    const text = programOf("text.onnx", { decoder: { slots: 512, chain: true } });
+    const worker = await startServer(players, text, executors.execute);
+    toClose.push(worker.stop);
+    const [chain] = await execute(/^job dispatch text\.onnx /, env);
+    expect(chain!.parts).to.have.length(4);
   });
 
   itAtLength("ask_ofAWorkerThatServes", async () => {

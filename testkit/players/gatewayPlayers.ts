@@ -34,14 +34,15 @@ const VOCABULARY = 400;
 /** A small decoder with a tokenizer and a chat template. */
 export type TextKit = { model: TextModel; spec: ModelSpec; executors: FastExecutors; execute: Execute };
 
-/** @param folder Where the files go. */
+/** @param folder Where the files go. @param options With `decoder`: the file of another decoder. */
 export async function textKit(
   folder: string,
-  options: { slots?: number; greedy?: true; endTokens?: readonly number[] } = {},
+  options: { slots?: number; greedy?: true; endTokens?: readonly number[]; decoder?: Uint8Array } = {},
 ): Promise<TextKit> {
   const { slots = 96, greedy, endTokens = [7] } = options;
+  const { decoder = llama({ ...LLAMA_TINY, vocabulary: VOCABULARY, positions: Math.max(128, slots) }) } = options;
   const path = join(folder, `words-${slots}.onnx`);
-  writeFileSync(path, llama({ ...LLAMA_TINY, vocabulary: VOCABULARY, positions: Math.max(128, slots) }));
+  writeFileSync(path, decoder);
   const config = join(folder, "tokenizer_config.json");
   writeFileSync(config, JSON.stringify({ bos_token: { content: "" }, chat_template: TEMPLATE }));
   const spec: ModelSpec = { path, shapes: {}, bind: {}, uint8: [], decoder: { slots, endTokens, greedy } };

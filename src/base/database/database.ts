@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { rmSync } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { folderProblem } from "../writable.ts";
 import { DatabaseAccessError, DatabaseFileError, DatabaseInUseError } from "./errors.ts";
@@ -41,6 +42,11 @@ const PATIENCE_MS = 500;
 export class Database {
   readonly path: string;
   readonly #database: DatabaseSync;
+  /** The wait for the disk under way, and the next. */
+  #flushing: Promise<void> = Promise.resolve();
+  #next: Promise<void> | undefined;
+  /** The write-ahead log, once opened. SQLite's locks are on the other file. */
+  #log: FileHandle | undefined;
 
   private constructor(path: string, database: DatabaseSync) {
     [this.path, this.#database] = [path, database];
@@ -103,7 +109,7 @@ export class Database {
 
   /**
    * Executes a transaction without waiting for the disk. The data survive a process kill. They survive a power failure
-   * only if a later transaction waited for the disk.
+   * once `flushed` has resolved, or a later transaction has waited for the disk.
    */
   unsynced<T>(action: () => T): T {
     this.#database.exec("pragma synchronous = normal");
@@ -114,8 +120,35 @@ export class Database {
     }
   }
 
+  /**
+   * Waits until all data written before survive a power failure. The process does other work meanwhile, and calls at
+   * the same time share a wait.
+   * @throws DatabaseAccessError
+   */
+  flushed(): Promise<void> {
+    this.#next ??= this.#flushing
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = undefined;
+        return (this.#flushing = this.#flush());
+      });
+    return this.#next;
+  }
+
+  async #flush(): Promise<void> {
+    try {
+      this.#log ??= await open(`${this.path}-wal`, "r+");
+      await this.#log.datasync();
+    } catch (error) {
+      throw new DatabaseAccessError(`${this.path}: what was written cannot be kept (${(error as Error).message})`, {
+        cause: error,
+      });
+    }
+  }
+
   close(): void {
     this.#database.close();
+    void this.#flushing.catch(() => undefined).then(() => this.#log?.close());
   }
 
   /** Locks the file, creates the tables of a new file, and upgrades a file with an older version. */

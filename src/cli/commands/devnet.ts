@@ -258,7 +258,7 @@ const COMPILING = [
   ...["shape", "dim", "bind", "uint8", "decide", "drawn", "noise", "seed", "seedInput", "stepBytes"],
   ...["loss", "optimiser", "frozen", "rates", "share"],
   ...["batch", "each", "index", "carry", "eachOutput", "lastOutput"],
-  ...["decoder", "slots", "endToken", "greedy"],
+  ...["decoder", "slots", "endToken", "greedy", "chain"],
 ];
 
 /** @throws UsageError */

@@ -19,6 +19,8 @@ export type DecoderOptions = {
   endTokens?: readonly number[] | undefined;
   /** If true, the next token is always the most probable token. By default, run inputs control the drawing. */
   greedy?: true | undefined;
+  /** If true, the caches after the last item are outputs too: another run can go on with the text. */
+  chain?: true | undefined;
 };
 
 /** The inputs and the output that a wrapped decoder has, by their names; its caches have the model's names. */
@@ -130,7 +132,7 @@ export function wrapDecoder(
         [DECODER.before]: DECODER.tokens,
         ...Object.fromEntries(of.caches.map((cache) => [cache.past, nextOf(cache)])),
       },
-      lastOutputs: [DECODER.tokens],
+      lastOutputs: [DECODER.tokens, ...(options.chain === true ? of.caches.map(nextOf) : [])],
     },
   };
 }

@@ -1,7 +1,7 @@
 import { concatHex, encodeAbiParameters, keccak256, stringToHex, type Hex } from "viem";
 import { sha256, toHex } from "../../program/merkle/hash.ts";
 import { MAX_ITEMS } from "../../program/run.ts";
-import type { ProgramInput } from "../../program/types.ts";
+import type { InputSource, ProgramInput } from "../../program/types.ts";
 import type { KnownProgram } from "../../dispute/run/execution.ts";
 import { describeProgram } from "../requester/describeProgram.ts";
 import type { ProgramDescription } from "../requester/description.ts";
@@ -19,7 +19,8 @@ export type BatchRequest = {
   program: KnownProgram;
   /**
    * The inputs in the program's order, like a job over all items. An input with a separate value per item holds all
-   * items' values; an index input is empty. A carried input holds each part's initial state, one after the other.
+   * items' values; an index input is empty. A carried input holds each part's initial state, one after the other, or
+   * the first part's alone: then all carried inputs do, and the parts are a chain.
    */
   inputs: readonly Uint8Array[];
   items: number;
@@ -40,6 +41,7 @@ export type BatchPart = {
   items: number;
   /** The part's first value for an index input. */
   firstItem: number;
+  /** For later parts of a chain without the states, unknown at the start: see `inputsOf`. */
   inputs: readonly Uint8Array[];
 };
 
@@ -55,6 +57,8 @@ export type Batch = {
   items: number;
   parts: readonly BatchPart[];
   joins: readonly Join[];
+  /** Whether each part begins with the final states of the part before: the part's job waits for these states. */
+  isChained: boolean;
 };
 
 /**
@@ -80,12 +84,15 @@ export function cutBatch(request: BatchRequest): Batch {
       `the last part begins with item ${firstItem + (count - 1) * partItems}, at most ${MAX_FIRST_ITEM}: begin lower ` +
         "(--first-item), or with fewer items (--items)",
     );
-  taken.forEach((input, k) => requireBytes(program, input, k, inputs[k]!, items, count));
+  const isChained = count > 1 && taken.some((input, k) => isCarried(input) && inputs[k]!.length === bytesOf(input));
+  const counts = { each: items, carried: isChained ? 1 : count, shared: 1, index: 0 };
+  taken.forEach((input, k) => requireBytes(program, input, k, inputs[k]!, counts));
   const parts = Array.from({ length: count }, (_, number): BatchPart => {
     const first = number * partItems;
     const own = Math.min(partItems, items - first);
     const ofPart = taken.map((input, k) => {
-      const [from, tensors] = { each: [first, own], carried: [number, 1], shared: [0, 1], index: [0, 0] }[
+      const state = isChained && number > 0 ? [0, 0] : [number, 1];
+      const [from, tensors] = { each: [first, own], carried: state, shared: [0, 1], index: [0, 0] }[
         input.source?.kind ?? "shared"
       ] as [number, number];
       return inputs[k]!.subarray(from * bytesOf(input), (from + tensors) * bytesOf(input));
@@ -93,7 +100,7 @@ export function cutBatch(request: BatchRequest): Batch {
     return { number, first, items: own, firstItem: firstItem + first, inputs: ofPart };
   });
   const joins = count === 1 ? [] : joinsOf(program);
-  return { id: batchId(request), program, description: describeProgram(program), items, parts, joins };
+  return { id: batchId(request), program, description: describeProgram(program), items, parts, joins, isChained };
 }
 
 /**
@@ -130,21 +137,25 @@ function requireBytes(
   input: ProgramInput,
   k: number,
   { length }: Uint8Array,
-  items: number,
-  parts: number,
+  counts: Readonly<Record<InputSource["kind"] | "shared", number>>,
 ): void {
   const kind = input.source?.kind ?? "shared";
-  const tensors = { each: items, carried: parts, shared: 1, index: 0 }[kind];
+  const tensors = counts[kind];
   if (length === tensors * bytesOf(input)) return;
   const has = `input "${model.inputs[k]!.name}" has ${length} bytes, expected ${tensors * bytesOf(input)}`;
   const why = {
-    each: `: one tensor for each of ${items} items`,
-    carried: `: the state that each of ${parts} parts begins with; without these states, a run is one job`,
+    each: `: one tensor for each of ${counts.each} items`,
+    carried:
+      counts.carried === 1
+        ? ": the state that the first part begins with; all states are given so, or all for each part"
+        : `: the state that each of ${counts.carried} parts begins with, or the first part's alone`,
     shared: "",
     index: ": it is the number of the item",
   }[kind];
   throw new DispatchInputError(has + why);
 }
+
+const isCarried = ({ source }: ProgramInput): boolean => source?.kind === "carried";
 
 /**
  * Finds the carried inputs that join the parts.

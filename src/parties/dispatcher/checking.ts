@@ -34,7 +34,7 @@ export class Checking implements Duty {
     const { batch, store, urls } = options;
     [this.#options, this.#parts, this.#disputes] = [options, parts, disputes];
     this.#outputs = new PartOutputs(batch, store, urls);
-    this.#checks = new Checks(options);
+    this.#checks = new Checks(options, this.#outputs);
     this.forget = parts.forget;
   }
 
@@ -83,7 +83,7 @@ export class Checking implements Duty {
     const { store } = this.#options;
     this.#check(part, claim, start);
     const outcome = store.check(claim.id);
-    if (outcome === "drawn") return;
+    if (outcome === undefined || outcome === "drawn") return;
     if (outcome === "wrong" && !store.isComputed(claim.id)) return this.#compute(part, claim, start);
     if (outcome !== "wrong") this.#outputs.takeDelivered(part, claim);
     if (this.#outputs.missing(part, claim.id).length === 0) return this.#finish(part, claim);
@@ -110,7 +110,7 @@ export class Checking implements Duty {
   }
 
   #compute(part: BatchPart, claim: ClaimRecord, start: Start): void {
-    this.#parts.start(start, `compute ${part.number}`, () => this.#checks.compute(part, claim, this.#outputs));
+    this.#parts.start(start, `compute ${part.number}`, () => this.#checks.compute(part, claim));
   }
 
   /** Finishes a part with complete local bytes under a final claim. */

@@ -3,6 +3,7 @@ import { inTurn } from "../../base/inTurn.ts";
 import { formOf } from "../../chain/market/claimForm.ts";
 import type { ClaimRecord } from "../../chain/market/history.ts";
 import type { BatchPart } from "./batch.ts";
+import { inputsOf } from "./chainedParts.ts";
 import { computedOutputs, executePart } from "./executePart.ts";
 import type { DispatchOptions } from "./options.ts";
 import type { PartOutputs } from "./partOutputs.ts";
@@ -13,45 +14,50 @@ const LOTS = 1_000_000;
 /** Executes parts exactly, one at a time: the parts of drawn claims, and the parts without served outputs. */
 export class Checks {
   readonly #options: DispatchOptions;
+  readonly #outputs: PartOutputs;
   readonly #turn = inTurn();
   /** The claims whose part waits for execution or runs now. */
   readonly #running = new Set<string>();
 
-  constructor(options: DispatchOptions) {
-    this.#options = options;
+  constructor(options: DispatchOptions, outputs: PartOutputs) {
+    [this.#options, this.#outputs] = [options, outputs];
   }
 
   /**
-   * Draws once for each claim whether to check the claim. A worker that has submitted cannot know the draw before.
+   * Draws once for each claim whether to check the claim. A worker that has submitted cannot know the draw before. A
+   * claim on a part whose inputs are not known yet is drawn later.
    * @returns the check, if the claim is drawn and still unchecked
    */
   take(part: BatchPart, claim: ClaimRecord): (() => Promise<void>) | undefined {
-    const { store, checkShare } = this.#options;
+    const { batch, store, checkShare } = this.#options;
+    if (inputsOf(batch, store, part) === undefined) return undefined;
     if (store.check(claim.id) === undefined)
       store.checked(part.number, claim.id, randomInt(LOTS) < checkShare * LOTS ? "drawn" : "passed over");
     if (store.check(claim.id) !== "drawn" || this.#running.has(claim.id)) return undefined;
-    return () => this.#execute(part, claim);
+    return () => this.#execute(part, claim, false);
   }
 
   /** Computes all outputs of a part locally, in place of the outputs named by a claim on the part. */
-  compute(part: BatchPart, claim: ClaimRecord, outputs: PartOutputs): Promise<void> {
-    return this.#execute(part, claim, outputs);
+  compute(part: BatchPart, claim: ClaimRecord): Promise<void> {
+    return this.#execute(part, claim, true);
   }
 
-  async #execute(part: BatchPart, claim: ClaimRecord, outputs?: PartOutputs): Promise<void> {
+  async #execute(part: BatchPart, claim: ClaimRecord, isKept: boolean): Promise<void> {
     const { batch, store, execute, onEvent } = this.#options;
     this.#running.add(claim.id);
     try {
       await this.#turn(async () => {
-        const run = await executePart(batch, part, execute, formOf(claim.claim.job));
+        const inputs = inputsOf(batch, store, part)!;
+        const run = await executePart(batch, part, inputs, execute, formOf(claim.claim.job));
         const { worker, root } = claim.claim;
         const isRight = run.root === root;
         store.checked(part.number, claim.id, isRight ? "right" : "wrong");
         const about = { part: part.number, worker, claim: claim.id, isRight, windowEnd: claim.windowEnd };
         onEvent?.({ kind: "checked", ...about });
-        if (outputs === undefined) return;
+        // The next part of a chain begins with the final states of a right claim.
+        if (!isKept && !(batch.isChained && isRight)) return;
         for (let item = 0; item < part.items; item++) {
-          const asked = outputs.of(part, item);
+          const asked = this.#outputs.of(part, item);
           if (asked.length === 0) continue;
           store.keep(part.number, claim.id, item, await computedOutputs(run, item, asked, execute));
         }

@@ -86,10 +86,10 @@ class Dispatcher {
   /** Looks at the parts. Before the first look, learns what is on the chain, and whether the account can pay. */
   readonly #begin = (snapshot: RoundSnapshot, start: Start): void => {
     if (this.#isReady) return this.#parts.look(snapshot);
-    const { session, batch, terms } = this.#options;
+    const { session, batch, terms, place } = this.#options;
     if (!this.#hasAdopted) this.#adopt(snapshot, start);
     this.#parts.start(start, "required funds", async () => {
-      await requireFunds(session, batch, this.#parts.unposted, terms, this.#parts.committed);
+      await requireFunds(session, batch, this.#parts.unposted, terms, this.#parts.committed, place !== undefined);
       this.#isReady = true;
     });
   };

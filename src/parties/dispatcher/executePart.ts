@@ -7,15 +7,16 @@ import type { Execute } from "../../runs/execute.ts";
 
 /**
  * Executes a part exactly on the local machine.
+ * @param inputs Of the part: see `inputsOf`.
  * @param form The form of the claim to compare with.
  */
 export function executePart(
   { program }: Batch,
-  part: BatchPart,
+  { items, firstItem }: BatchPart,
+  inputs: readonly Uint8Array[],
   execute: Execute,
   form: ClaimForm,
 ): Promise<RunExecution> {
-  const { items, firstItem, inputs } = part;
   const run = new RunInputs(program.model.program.inputs, { items, firstItem }, inputs);
   return executeRun(program, run, execute, { form });
 }

@@ -9,17 +9,22 @@ import type { Batch, BatchPart } from "./batch.ts";
 import { DispatchBudgetError } from "./errors.ts";
 import type { DispatchTerms } from "./options.ts";
 
+/** The address of a file, longer than usual. */
+const LONG_PLACE = "https://".padEnd(256, "x");
+
 /**
  * Checks, before any payment, that the account can pay the fees and gas for all remaining parts.
  * @param committed Amount paid or promised for parts so far.
+ * @param isPlaced Whether inputs stay off the chain.
  * @throws DispatchBudgetError, ShortOfFundsError, InsufficientGasFundsError
  */
 export async function requireFunds(
   { sender: { address }, vault, asset, publicClient }: Session,
-  { description }: Batch,
+  { description, parts, isChained }: Batch,
   left: readonly BatchPart[],
   { fee, budget }: DispatchTerms,
   committed: bigint,
+  isPlaced: boolean,
 ): Promise<void> {
   const fees = BigInt(left.length) * fee;
   if (committed + fees > budget)
@@ -36,7 +41,10 @@ export async function requireFunds(
         `send it ${formatEther(fees - held)} more; nothing was sent`,
     );
   const gasPrice = await gasPriceNow(publicClient);
-  const gas = left.reduce((sum, part) => sum + postingGas(description, part.items, part.inputs).gas, 0);
+  const references = isPlaced ? [LONG_PLACE] : undefined;
+  const gasOf = ({ items, inputs }: BatchPart): number => postingGas(description, items, inputs, references).gas;
+  const [first, later] = [parts[0]!, isChained ? gasOf(withAnyState(parts[0]!)) : 0];
+  const gas = left.reduce((sum, part) => sum + (isChained && part !== first ? later : gasOf(part)), 0);
   const [balance, cost] = [await publicClient.getBalance({ address }), BigInt(gas) * gasPrice];
   if (balance < cost)
     throw new InsufficientGasFundsError(
@@ -44,6 +52,12 @@ export async function requireFunds(
         `${formatEther(cost)} (${gas} gas): send it more; nothing was sent`,
     );
 }
+
+/** An upper bound for unknown states: only zeros are left out when posting. */
+const withAnyState = (part: BatchPart): BatchPart => ({
+  ...part,
+  inputs: part.inputs.map((bytes) => new Uint8Array(bytes.length).fill(1)),
+});
 
 /** Returns a session whose market reports each transaction's receipt. */
 export function metered(session: Session, onReceipt: (receipt: TransactionReceipt) => void): Session {

@@ -57,6 +57,14 @@ export function writeOutputs(batch: Batch, store: DispatchStore, files: OutputFi
   }
 }
 
+/** The outputs of a finished batch's last item, by number. */
+export function lastOutputs({ parts, program }: Batch, store: DispatchStore): Map<number, Uint8Array> {
+  const last = parts.at(-1)!;
+  const claim = store.rightClaim(last.number)!;
+  const outputs = program.model.program.outputs.keys();
+  return new Map([...outputs].map((output) => [output, store.output(last.number, claim, last.items - 1, output)!]));
+}
+
 /** Returns the temporary name of an incomplete file; no other program uses the name. */
 const partial = (path: string, { id }: Batch): string => `${path}.${id.slice(2, 18)}.partial`;
 

@@ -7,13 +7,14 @@ import { packInputs, postJob } from "../requester/postJob.ts";
 import type { Duty, RoundSnapshot, Start } from "../role/role.ts";
 import { nextAttempt } from "./attempts.ts";
 import type { BatchPart } from "./batch.ts";
+import { inputsOf } from "./chainedParts.ts";
 import { nextFee, type DispatchOptions } from "./options.ts";
 import { isWanted } from "./partState.ts";
 import type { Looked, Parts } from "./parts.ts";
 import { requireProgress } from "./progress.ts";
 import type { Attempt } from "./store.ts";
 
-type Chosen = { part: BatchPart; attempt: Attempt };
+type Chosen = { part: BatchPart; inputs: readonly Uint8Array[]; attempt: Attempt };
 
 /** A dispatcher's duty towards parts without a job: it posts them, up to the limit on open jobs, within the budget. */
 export class Posting implements Duty {
@@ -32,8 +33,10 @@ export class Posting implements Duty {
   /** @throws DispatchUnfinishedError or DispatchBudgetError if nothing is under way, and nothing can be */
   readonly round = ({ now }: RoundSnapshot, start: Start): void => {
     const { looked } = this.#parts;
-    const wanted = looked.filter((one) => this.#parts.needsJob(one, now));
-    const open = looked.length - wanted.length;
+    const without = looked.filter((one) => this.#parts.needsJob(one, now));
+    const open = looked.length - without.length;
+    const { batch, store } = this.#options;
+    const wanted = without.filter(({ part }) => inputsOf(batch, store, part) !== undefined);
     // The refund must be known before paying more.
     const known = wanted.filter(({ state, last }) => state.kind !== "closed" || last?.refund !== undefined);
     const chosen = this.#choose(known, this.#options.openJobs - open, now);
@@ -43,7 +46,7 @@ export class Posting implements Duty {
   };
 
   #choose(wanted: readonly Looked[], room: number, now: bigint): Chosen[] {
-    const { batch, terms } = this.#options;
+    const { batch, store, terms } = this.#options;
     const chosen: Chosen[] = [];
     for (const { last, state } of wanted)
       if (last !== undefined && state.kind === "unseen") this.#parts.refund(last, last.terms.fee);
@@ -57,7 +60,8 @@ export class Posting implements Duty {
       const fee = nextFee(terms, last?.terms.fee, state.kind === "unseen" || isWanted(record));
       if (committed + fee > terms.budget) continue;
       committed += fee;
-      chosen.push({ part, attempt: nextAttempt(batch, part, terms, { last, fee, now }) });
+      const inputs = inputsOf(batch, store, part)!;
+      chosen.push({ part, inputs, attempt: nextAttempt(batch, part, terms, { last, fee, now }) });
     }
     return chosen;
   }
@@ -74,18 +78,18 @@ export class Posting implements Duty {
       if (error instanceof ShortOfFundsError && this.#disputes.left.length > 0) return;
       throw error;
     }
-    for (const { part, attempt: plain } of chosen) {
-      const attempt = await this.#placed(part, plain);
+    for (const { part, inputs, attempt: plain } of chosen) {
+      const attempt = await this.#placed(inputs, part.items, plain);
       this.#parts.begin(attempt);
       this.#parts.send(start, attempt, async (own) => {
-        await postJob(own, batch.description, part.inputs, attempt.terms);
+        await postJob(own, batch.description, inputs, attempt.terms);
         onEvent?.({ kind: "posted", part: part.number, attempt: attempt.attempt, fee: attempt.terms.fee });
       });
     }
   }
 
   /** Adds places to an attempt if inputs stay off the chain. */
-  async #placed({ inputs, items }: BatchPart, attempt: Attempt): Promise<Attempt> {
+  async #placed(inputs: readonly Uint8Array[], items: number, attempt: Attempt): Promise<Attempt> {
     const { batch, place } = this.#options;
     if (place === undefined) return attempt;
     const references = await place(packInputs(batch.description, inputs, items), `${attempt.terms.salt.slice(2)}.bin`);

@@ -17,7 +17,8 @@ export function requireProgress(
 ): void {
   const left = batch.parts.filter(({ number }) => !done.has(number));
   if (left.length === 0) return;
-  if (left.every(({ number }) => failed.has(number)))
+  // A chain's later parts wait for the failed part.
+  if (batch.isChained ? failed.size > 0 : left.every(({ number }) => failed.has(number)))
     throw new DispatchUnfinishedError(
       `no worker computed ${left.length} of ${batch.parts.length} parts in ${maxAttempts} attempts each: give a ` +
         "higher fee (--max-fee) or more attempts (--attempts), and run this again; what is done stays done",

@@ -191,6 +191,14 @@ export class DispatchStore {
     });
   }
 
+  /** A reliable claim on a part: the part is done, or a check found the claim right. */
+  rightClaim(part: number): Hex | undefined {
+    const row =
+      this.#database.first("select claim from done where part = ?", part) ??
+      this.#database.first("select claim from checks where part = ? and outcome = 'right'", part);
+    return row?.claim as Hex | undefined;
+  }
+
   /** The parts that are done, in order. */
   done(): Done[] {
     return this.#database.all("select * from done order by part") as unknown as Done[];

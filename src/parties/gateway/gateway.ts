@@ -17,11 +17,12 @@ import {
   type EmbeddingReceipt,
   type EmbeddingRequest,
 } from "./embeddings.ts";
-import type { GatewayLedger, KeptRequest, NewRequest } from "./gatewayLedger.ts";
+import type { GatewayLedger, KeptRequest, NewRequest, UnderWay } from "./gatewayLedger.ts";
 import { idPrefix, mostTokens, receiptOf, type Sold } from "./receipt.ts";
 import type { Receipt, ReceiptBlock } from "./receiptForm.ts";
 import { receiptId, type BoughtBlock, type ReceiptPlace } from "./receiptParts.ts";
 import type { TextRequest } from "./requests.ts";
+import { SameRequests, type Identity } from "./sameRequests.ts";
 import { priceOf, type Bought, type Sellers } from "./sellers.ts";
 import {
   blockInputs,
@@ -65,14 +66,13 @@ export type TextPart =
   | { kind: "unsigned"; token: number }
   | { kind: "end"; receipt: Receipt };
 
-type Asked<R = TextRequest> = { key: ApiKey; request: R; idempotency: string | undefined; signal: AbortSignal };
+type Asked<R = TextRequest> = { key: ApiKey; request: R } & Omit<Identity, "owner">;
 type AskedText = Asked & { isStreamed?: boolean };
 
 /** Sells texts, bought in blocks. */
 export class Gateway {
   readonly #options: GatewayOptions;
-  /** Requests under way that may come again. */
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #running = new SameRequests();
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -106,17 +106,19 @@ export class Gateway {
   }
 
   /**
-   * Makes a text. A request that came before under the same key of idempotency goes on where that ended: no block is
-   * bought twice. An aborted text buys no further block.
+   * Makes a text. A repeated request under the same key of idempotency goes on where the earlier request ended, like a
+   * retry of an equal request after the client left: no block is bought twice. An aborted text buys no further block.
    * @throws ApiError
    */
   async *text(asked: AskedText): AsyncGenerator<TextPart, void, undefined> {
-    const { key, request, idempotency, signal } = asked;
+    const { key, request } = asked;
     const { model, sellers } = this.offer(request.model);
     if ("dimensions" in model) throw unfitRequest("model", `${model.name} gives embeddings, no texts`);
-    const end = await this.#alone(key, idempotency, signal);
+    const about = { ...request, seed: request.seed?.toString(), files: model.hashes };
+    const fingerprint = fingerprintOf(model, about);
+    const end = await this.#running.begin({ ...asked, owner: key.owner }, fingerprint);
     try {
-      yield* this.#write(asked, { model, sellers });
+      yield* this.#write(asked, fingerprint, { model, sellers });
     } finally {
       end();
     }
@@ -127,103 +129,98 @@ export class Gateway {
    * @throws ApiError
    */
   async embed(asked: Asked<EmbeddingRequest>): Promise<EmbeddingReceipt> {
-    const { key, request, idempotency, signal } = asked;
+    const { key, request } = asked;
     const { model, sellers } = this.offer(request.model);
     if (!("dimensions" in model)) throw unfitRequest("model", `${model.name} gives texts, no embeddings`);
-    const end = await this.#alone(key, idempotency, signal);
+    const about = { inputs: request.inputs, model: request.model, files: model.hashes };
+    const fingerprint = fingerprintOf(model, about);
+    const end = await this.#running.begin({ ...asked, owner: key.owner }, fingerprint);
     try {
-      return await this.#embed(asked, { model, sellers });
+      return await this.#embed(asked, fingerprint, { model, sellers });
     } finally {
       end();
     }
   }
 
-  /** Waits until no request under the same key of idempotency is under way. @returns ends this one */
-  async #alone(key: ApiKey, idempotency: string | undefined, signal: AbortSignal): Promise<() => void> {
-    if (idempotency === undefined) return () => undefined;
-    const name = `${key.owner} ${idempotency}`;
-    for (let other; (other = this.#running.get(name)) !== undefined; await aborted(other, signal));
-    let resolve!: () => void;
-    this.#running.set(name, new Promise<void>((ended) => (resolve = ended)));
-    return () => {
-      this.#running.delete(name);
-      resolve();
-    };
-  }
-
   async #embed(
-    { key, request, idempotency, signal }: Asked<EmbeddingRequest>,
+    asked: Asked<EmbeddingRequest>,
+    fingerprint: string,
     { model, sellers }: Offer<EmbeddingModel>,
   ): Promise<EmbeddingReceipt> {
     const { at, ledger, limits, log } = this.#options;
+    const { key, request, signal } = asked;
     const all = embeddedTokens(model, request);
-    const about = { inputs: request.inputs, model: request.model, files: model.hashes };
-    const { known, fresh } = this.#before(key.owner, idempotency, about, model);
+    const { known, fresh } = this.#before(asked, fingerprint);
     const blocks = [...((known?.blocks ?? []) as EmbeddingBlock[])];
-    const price = priceOf(limits);
-    let reserved = BigInt(all.length - blocks.length) * price;
-    const { number } = this.#begin(key, known, fresh, reserved);
+    const reserved = BigInt(all.length - blocks.length) * priceOf(limits);
+    const underWay = this.#begin(key, known, fresh, reserved);
     try {
       for (const tokens of all.slice(blocks.length)) {
         const got = await sellers.buy(embeddingInputs(model, tokens), { fits: () => true }, signal);
         const vector = Buffer.from(got.outputs[0]!).toString("base64");
         const block = { claim: claimBody(got.claim), signature: got.signature, vector };
-        this.#keep(key, number, blocks.length, block, got);
-        reserved -= price;
+        await this.#keep(key, underWay, blocks.length, block, got);
         blocks.push(block);
       }
       const receipt = embeddingReceipt(model, request, { ...at.at, claimLifetime: at.claimLifetime }, blocks, all);
-      ledger.ended(number, receipt.id, receipt);
+      ledger.ended(underWay.number, receipt.id, receipt);
       log.info({ id: receipt.id, model: model.name, key: key.name, ...receipt.usage }, "embeddings are made");
+      underWay.isGiven = !signal.aborted;
       return receipt;
     } finally {
-      ledger.release(key.owner, reserved, number);
+      ledger.release(key.owner, underWay);
     }
   }
 
   /** Takes a request into the ledger, or goes on with it. @throws ApiError if the budget does not have its cost */
-  #begin({ owner, budget }: ApiKey, known: KeptRequest | undefined, fresh: NewRequest, reserved: bigint): KeptRequest {
+  #begin({ owner, budget }: ApiKey, known: KeptRequest | undefined, fresh: NewRequest, reserved: bigint): UnderWay {
     const { ledger } = this.#options;
     const kept = known ?? ledger.add(fresh, reserved, budget);
     if (kept === undefined || (kept === known && !ledger.reserve(owner, reserved, budget)))
       throw new ApiError(429, "insufficient_quota", "the budget of this key does not have what this may cost", {
         reason: "insufficient_quota",
       });
-    return kept;
+    if (kept === known && fresh.idempotency === undefined) ledger.resume(kept.number);
+    return { number: kept.number, reserved, isGiven: false };
   }
 
-  /** Keeps and counts a block, before the gateway gives or pays anything. */
-  #keep({ owner }: ApiKey, request: number, k: number, block: BoughtBlock, got: Bought): void {
-    let isKept = false;
+  /** Keeps and counts a block, before the gateway gives or pays anything. @param k Number of the block. */
+  async #keep({ owner }: ApiKey, request: UnderWay, k: number, block: BoughtBlock, got: Bought): Promise<void> {
+    const { ledger, limits } = this.#options;
+    const price = priceOf(limits);
     try {
-      this.#options.ledger.bought(owner, request, k, block, got.price, priceOf(this.#options.limits));
-      isKept = true;
-    } finally {
-      got.settle(isKept);
+      ledger.bought(owner, request.number, k, block, got.price, price);
+    } catch (error) {
+      got.settle(false);
+      throw error;
     }
+    request.reserved -= price;
+    await ledger.flushed().finally(() => got.settle(true));
   }
 
-  async *#write(asked: AskedText, { model, sellers }: Offer<TextModel>): AsyncGenerator<TextPart, void, undefined> {
+  async *#write(
+    asked: AskedText,
+    fingerprint: string,
+    { model, sellers }: Offer<TextModel>,
+  ): AsyncGenerator<TextPart, void, undefined> {
     const { at, ledger, limits, block, log } = this.#options;
     const { key, request, signal } = asked;
-    const { known, fresh, prompt, drawing, most } = this.#taken(asked, model);
+    const { known, fresh, prompt, drawing, most } = this.#taken(asked, fingerprint, model);
     const place: ReceiptPlace = { ...at.at, claimLifetime: at.claimLifetime };
     const blocks = [...((known?.blocks ?? []) as ReceiptBlock[])];
     const writer = new TextWriter(model, prompt.tokens, request.stops, most);
     const written = blocks.map(({ tokens }) => writer.take(tokens));
     const tokens = [...prompt.tokens, ...blocks.flatMap((one) => one.tokens)];
     const left = (): number => most - (tokens.length - prompt.tokens.length);
-    const price = priceOf(limits);
-    let reserved = BigInt(Math.ceil((writer.finish === undefined ? left() : 0) / block)) * price;
-    const { number } = this.#begin(key, known, fresh, reserved);
+    const reserved = BigInt(Math.ceil((writer.finish === undefined ? left() : 0) / block)) * priceOf(limits);
+    const underWay = this.#begin(key, known, fresh, reserved);
     const isEager = asked.isStreamed === true && this.isEager;
     /** Buys a block. The block is kept even if nobody takes the text any more. */
     const buy = async (count: number, eager: EagerTokens | undefined): Promise<ReceiptBlock> => {
       try {
         const got = await buyBlock({ model, sellers, drawing, signal, eager }, tokens, count);
         const one = { claim: claimBody(got.claim), signature: got.signature, tokens: got.tokens };
-        this.#keep(key, number, blocks.length, one, got);
-        reserved -= price;
+        await this.#keep(key, underWay, blocks.length, one, got);
         return one;
       } finally {
         eager?.end();
@@ -261,11 +258,12 @@ export class Gateway {
       }
       const sold: Sold = { model, request, prompt, drawing, most, blocks };
       const receipt = receiptOf(sold, place, writer);
-      ledger.ended(number, receipt.id, receipt);
+      ledger.ended(underWay.number, receipt.id, receipt);
       log.info({ id: receipt.id, model: model.name, key: key.name, ...receipt.usage }, "a text is written");
       yield { kind: "end", receipt };
+      underWay.isGiven = !signal.aborted;
     } finally {
-      ledger.release(key.owner, reserved, number);
+      ledger.release(key.owner, underWay);
     }
   }
 
@@ -279,14 +277,13 @@ export class Gateway {
   }
 
   /**
-   * Returns an earlier request with the same key of idempotency, and a new one.
-   * @param about What decides the answer, beside the program.
-   * @throws ApiError if the earlier one was about something else
+   * Returns the earlier request to go on with, and a new request.
+   * @throws ApiError if the earlier request was about something else
    */
-  #before(owner: string, idempotency: string | undefined, about: object, { program }: TextModel | EmbeddingModel) {
+  #before({ key: { owner }, idempotency, isRetry }: Omit<Asked, "request">, fingerprint: string) {
     const { ledger, clock = () => Date.now() / 1_000 } = this.#options;
-    const fingerprint = sha256(JSON.stringify({ ...about, root: program.model.programRoot }));
-    const known = idempotency === undefined ? undefined : ledger.find(owner, idempotency);
+    const earlier = isRetry ? ledger.findLeft(owner, fingerprint) : undefined;
+    const known = idempotency === undefined ? earlier : ledger.find(owner, idempotency);
     if (known !== undefined && known.fingerprint !== fingerprint)
       throw new ApiError(422, "invalid_request_error", "another request came before with this Idempotency-Key", {
         reason: "idempotency_key_reused",
@@ -297,10 +294,10 @@ export class Gateway {
   }
 
   /** The earlier or the new request for a text, with prompt and drawing. */
-  #taken({ key: { owner }, request, idempotency }: Asked, model: TextModel) {
+  #taken(asked: Asked, fingerprint: string, model: TextModel) {
     const { at } = this.#options;
-    const about = { ...request, seed: request.seed?.toString(), files: model.hashes };
-    const { known, fresh } = this.#before(owner, idempotency, about, model);
+    const { request } = asked;
+    const { known, fresh } = this.#before(asked, fingerprint);
     const { taken } = fresh;
     const prompt = promptOf(model, request, clockAt(taken.clock));
     const most = mostTokens(model, request, prompt);
@@ -317,6 +314,10 @@ export class Gateway {
     return { known, fresh, prompt, drawing, most };
   }
 }
+
+/** @param about All data that decide an answer, beside the program. */
+const fingerprintOf = ({ program }: TextModel | EmbeddingModel, about: object): string =>
+  sha256(JSON.stringify({ ...about, root: program.model.programRoot }));
 
 const vocabularyOf = ({ limits: { vocabulary = Infinity } }: TextModel): number => vocabulary;
 
@@ -381,15 +382,4 @@ async function buyBlock(
   };
   const bought = await sellers.buy(inputs, { fits, ...(eager !== undefined && { watch }) }, signal);
   return { ...bought, tokens: chosenOf(bought.outputs) };
-}
-
-/** Waits for another request, or for an abort. */
-async function aborted(other: Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  let stop = (): void => undefined;
-  const ended = new Promise<void>((resolve) => (stop = () => resolve()));
-  signal.addEventListener("abort", stop, { once: true });
-  await Promise.race([other, ended]);
-  signal.removeEventListener("abort", stop);
-  signal.throwIfAborted();
 }

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { Address, Hex } from "viem";
 import type { Logger } from "../../base/log.ts";
 import type { KnownProgram } from "../../dispute/run/execution.ts";
@@ -42,7 +42,6 @@ type Wanted = {
 
 /** A block that was bought: the worker is bound to it. */
 export type Bought = Answered & {
-  signature: Hex;
   /** The expected price, smallest units. */
   price: bigint;
   /** To be called once. Pays the worker, if the block is kept. */
@@ -215,7 +214,6 @@ export class Sellers {
       }
       if (!isSame) throw new WrongAnswerError(`the worker ${payer.worker} sent other tokens than it signed`);
       requireHonest(ledger, payer.worker);
-      const { signature } = ledger.find(answered.digest)!;
       isBought = true;
       const settle = (isKept: boolean): void => {
         if (!isKept) return this.#release(seller);
@@ -223,7 +221,7 @@ export class Sellers {
         this.#underWay.add(paid);
         void paid.finally(() => this.#underWay.delete(paid));
       };
-      return { ...answered, signature, price: seller.price, settle };
+      return { ...answered, price: seller.price, settle };
     } catch (error) {
       if (error instanceof UnlandedError) {
         seller.failed();
@@ -288,6 +286,8 @@ export class Sellers {
   }
 
   async #pay(seller: Seller, payer: Payer, digest: Hex): Promise<void> {
+    // Signing takes the processor: the block goes to its client first.
+    await nextTurn();
     try {
       await payer.pay(digest);
     } catch (error) {

@@ -30,6 +30,8 @@ const STALL_MS = 60_000;
 /** Requests under way, and bytes of all bodies that are read at once, in largest bodies. */
 const MAX_REQUESTS = 1_000;
 const BODIES_AT_ONCE = 16;
+/** Bytes of each body beside that room: small requests go on while large bodies arrive. */
+const SMALL_BODY = 2 ** 16;
 /** Bytes that are read and thrown away of a body that is too large: who still sends does not see an answer. */
 const MOST_DRAINED = 2 ** 28;
 const MAX_IDEMPOTENCY = 255;
@@ -141,7 +143,7 @@ class Handler {
     return this.#bodyOf(request);
   }
 
-  /** Counts a request for its key. @returns its key of idempotency, and a signal for its end @throws ApiError */
+  /** Counts a request for its key. @returns the request's marks, and a signal for its end @throws ApiError */
   #about(key: ApiKey, request: IncomingMessage, response: ServerResponse) {
     const idempotency = request.headers["idempotency-key"];
     if (idempotency !== undefined && (typeof idempotency !== "string" || idempotency.length > MAX_IDEMPOTENCY))
@@ -149,7 +151,9 @@ class Handler {
     this.#options.keys.count(key);
     const gone = new AbortController();
     response.once("close", () => gone.abort());
-    return { idempotency, signal: AbortSignal.any([gone.signal, this.#stopped.signal]) };
+    // Clients of OpenAI mark repeated requests, mostly without a key of idempotency.
+    const isRetry = /^[1-9]\d*$/.test(String(request.headers["x-stainless-retry-count"] ?? ""));
+    return { idempotency, isRetry, signal: AbortSignal.any([gone.signal, this.#stopped.signal]) };
   }
 
   async #stream(
@@ -203,20 +207,22 @@ class Handler {
     const { maxBodyBytes } = this.#options;
     const chunks: Buffer[] = [];
     let [read, taken] = [0, 0];
-    let refusal: ApiError | undefined;
+    // A body with too large a declared size is never kept.
+    let refusal = Number(request.headers["content-length"] ?? 0) > maxBodyBytes ? tooLarge(maxBodyBytes) : undefined;
     try {
       for await (const chunk of request as AsyncIterable<Buffer>) {
         read += chunk.length;
         if (read > MOST_DRAINED) break;
         if (read > maxBodyBytes) refusal ??= tooLarge(maxBodyBytes);
-        else if (chunk.length > this.#free)
+        const room = Math.max(0, read - SMALL_BODY) - taken;
+        if (refusal === undefined && room > this.#free)
           refusal ??= new ApiError(503, "server_error", "too many large requests arrive at once: ask again later");
         if (refusal !== undefined) {
           chunks.length = 0;
           continue;
         }
-        this.#free -= chunk.length;
-        taken += chunk.length;
+        this.#free -= room;
+        taken += room;
         chunks.push(chunk);
       }
       if (refusal !== undefined) throw refusal;

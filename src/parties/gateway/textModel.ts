@@ -60,6 +60,8 @@ export async function textModelOf(
   { tokenizer, config: given, template, hashes, endTokens }: TextContents,
 ): Promise<TextModel> {
   const limits = decoderLimits(program.model);
+  if (program.model.outputs.length > 1)
+    throw new GatewayFileError(`${name} has its caches as outputs too: compile it without --chain ("chain")`);
   const config = given && configOf(given);
   const chat = template ?? config?.template;
   const render = chat === undefined ? undefined : await rendering(chat, config?.tokens ?? {}, name);

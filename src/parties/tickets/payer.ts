@@ -43,6 +43,7 @@ export type PayerOptions = {
 export type Answered = {
   digest: Hex;
   claim: SignedClaim;
+  signature: Hex;
   outputs: readonly Uint8Array[];
 };
 
@@ -176,10 +177,11 @@ export class Payer {
       const { claim, digest, outputs, nodes } = this.#checked(program, request, body);
       const fate = isDrawn ? "drawn" : "open";
       // SAFETY: each claim has its own number. A repeated claim tells the first draw's outcome, and earns no ticket.
-      if (!ledger.hold({ digest, claim, signature: body.signature as Hex, nodes, inputs, fate }, nonce))
+      const signed = body.signature as Hex;
+      if (!ledger.hold({ digest, claim, signature: signed, nodes, inputs, fate }, nonce))
         throw new WrongAnswerError("the worker's claim was given for another request before: nothing is paid");
       isHeld = true;
-      return { digest, claim, outputs };
+      return { digest, claim, signature: signed, outputs };
     } catch (error) {
       // A worker that is busy may have signed an answer to an earlier sending.
       const isBusy = error instanceof RefusedError && error.retryable;
@@ -203,8 +205,9 @@ export class Payer {
       throw new TicketTermsError(`the answer with the claim ${digest} is ${held.fate}: it is not paid`);
     const { ticket, ticketSignature } =
       held.ticket === undefined ? await this.#ticketFor(held) : (held as Required<HeldClaim>);
-    // SAFETY: a ticket is saved before sending: no other ticket is signed for the same answer.
     if (held.ticket === undefined) ledger.ticketed(digest, ticket, ticketSignature);
+    // SAFETY: a ticket is on disk before sending: no other ticket is signed for the same answer.
+    await ledger.flushed();
     await call(this.#options, "/v1/tickets", { ticket: ticketBody(ticket), signature: ticketSignature }, takenSchema);
     ledger.sent(digest);
   }

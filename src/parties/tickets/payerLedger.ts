@@ -128,14 +128,14 @@ export class PayerLedger {
   }
 
   /**
-   * Keeps a signed claim before any payment.
+   * Keeps a signed claim. Its ticket waits for the disk with it: see `flushed`.
    * @param nonce Of the answered request.
    * @returns false if the claim is held already
    */
   hold(held: Omit<HeldClaim, "ticket" | "ticketSignature" | "sent">, nonce?: Hex): boolean {
     const { digest, claim, signature, nodes, inputs, fate } = held;
     if (nonce !== undefined) this.#waiting.delete(nonce);
-    return this.#database.transaction(() => {
+    return this.#database.unsynced(() => {
       if (nonce !== undefined) this.#forgetAsked("nonce = ?", nonce);
       if (this.#database.first("select 1 from held where digest = ?", digest) !== undefined) return false;
       this.#database.run(
@@ -150,12 +150,19 @@ export class PayerLedger {
     });
   }
 
-  /** Keeps a ticket, before it leaves: of one answer one ticket is signed. */
+  /** Keeps a ticket, the only one for its answer. The ticket leaves once `flushed` has resolved. */
   ticketed(digest: Hex, ticket: Ticket, signature: Hex): void {
-    this.#database.run(
-      "update held set ticket = ?, ticket_signature = ? where digest = ? and ticket is null",
-      ...[JSON.stringify(ticketBody(ticket)), signature, digest],
+    this.#database.unsynced(() =>
+      this.#database.run(
+        "update held set ticket = ?, ticket_signature = ? where digest = ? and ticket is null",
+        ...[JSON.stringify(ticketBody(ticket)), signature, digest],
+      ),
     );
+  }
+
+  /** Waits until all kept data survive a power failure. @throws DatabaseAccessError */
+  flushed(): Promise<void> {
+    return this.#database.flushed();
   }
 
   /** Keeps the verdict of an answer's execution, before any consequence. */
@@ -163,8 +170,9 @@ export class PayerLedger {
     this.#database.run("update held set fate = ? where digest = ?", fate, digest);
   }
 
+  /** Notes that the worker has the ticket. After a power failure it may be sent again. */
   sent(digest: Hex): void {
-    this.#database.run("update held set sent = 1 where digest = ?", digest);
+    this.#database.unsynced(() => this.#database.run("update held set sent = 1 where digest = ?", digest));
   }
 
   find(digest: Hex): HeldClaim | undefined {

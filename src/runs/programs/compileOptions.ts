@@ -65,6 +65,7 @@ const decoderSchema = z
     slots: z.number().int().positive(),
     endTokens: z.array(z.number().int().nonnegative()).optional(),
     greedy: z.literal(true).optional(),
+    chain: z.literal(true).optional(),
   })
   .strict();
 

@@ -260,6 +260,34 @@ describe("a gateway, through the official client", function () {
     expect(gateway.payer.unsent(serving.at.account.address)).to.deep.equal([]);
   });
 
+  it("retryOfAClientWithoutAKey_goesOnWithWhatItLeft_alsoAfterAStart_andOthersBeginAnew", async () => {
+    const path = world.path();
+    const unseeded = { ...ask, seed: null, max_tokens: 48 };
+    let one = await startGateway(world, kit, at, [serving.url], { path });
+    const client = () => new OpenAI({ apiKey: "any", baseURL: one.url, maxRetries: 0 });
+    const before = answers();
+    const left = await client().chat.completions.create({ ...unseeded, stream: true });
+    let text = "";
+    for await (const { choices } of left) if ((text += choices[0]?.delta.content ?? "") !== "") break;
+    // A retry comes while the block under way is still bought.
+    const again = { headers: { "X-Stainless-Retry-Count": "1" } };
+    const whole = await client().chat.completions.create(unseeded, again);
+    expect(whole.choices[0]!.message.content!.startsWith(text)).to.equal(true);
+    const blocks = (whole as unknown as { receipt: Receipt }).receipt.blocks.length;
+    expect(answers() - before).to.equal(blocks);
+    expect(one.ledger.money("local").spent).to.equal(BigInt(blocks) * FACE);
+    // What a client has whole, and what another one asks for, is bought anew.
+    const other = await client().chat.completions.create(unseeded, again);
+    expect(other.id).not.to.equal(whole.id);
+    const cut = await client().chat.completions.create({ ...unseeded, stream: true });
+    for await (const { choices } of cut) if ((choices[0]?.delta.content ?? "") !== "") break;
+    await one.close();
+    one = await startGateway(world, kit, at, [serving.url], { path });
+    const [fresh, resumed] = [{}, again].map((options) => client().chat.completions.create(unseeded, options));
+    expect((await fresh)!.id).not.to.equal((await resumed)!.id);
+    await one.close();
+  });
+
   it("budgets_areNotOverspent_howeverManyAskAtOnce_andRatesHold", async () => {
     // Of three blocks; a text takes two.
     const budget = "0.035";

@@ -7,14 +7,20 @@ import { firstLie } from "../../../src/parties/gateway/receiptParts.ts";
 import { readTextRequest } from "../../../src/parties/gateway/requests.ts";
 import { loadFindSigner } from "../../../src/parties/tickets/signatures.ts";
 import { around, type Execute } from "../../../src/runs/execute.ts";
-import { AT_LENGTH } from "../../../testkit/atLength.ts";
-import { libraryOf, lyingEvery, startGateway, textKit } from "../../../testkit/players/gatewayPlayers.ts";
+import { AT_LENGTH, itAtLength } from "../../../testkit/atLength.ts";
+import { libraryOf, lyingEvery, startGateway, textKit, type TextKit } from "../../../testkit/players/gatewayPlayers.ts";
+import { GPT2_SMALL, gpt2Decoder } from "../../../testkit/models/gpt2.ts";
 import { rejection } from "../../../testkit/rejection.ts";
 import { FACE, TicketPlayers } from "../../../testkit/players/ticketPlayers.ts";
 
 const PROMPT = "A word";
 /** Of a long text, and of its blocks. */
 const [TOKENS, BLOCK] = AT_LENGTH ? [2_000, 64] : [400, 32];
+
+/** Of a text in GPT-2's shape: layers and tokens. All 12 layers and 2,000 tokens take an hour. */
+const [GPT2_LAYERS, GPT2_TOKENS] = [Number(process.env.REFUTE_LAYERS ?? 1), Number(process.env.REFUTE_TOKENS ?? 200)];
+/** A longer clock has room for claims that each count all items before them too; 365 days are the most. */
+const LARGE = { baseClock: 2_592_000, withdrawalDelay: 7_776_000 };
 
 /** The same execution, with a count of items. */
 function counting(execute: Execute): { execute: Execute; items: () => number } {
@@ -45,30 +51,40 @@ describe("long texts of a gateway", function () {
   after(() => world.close());
   const client = (url: string) => new OpenAI({ apiKey: "any", baseURL: url, maxRetries: 0 });
 
-  it("text_goesOnAfterAKill_isExecutedOnce_paidOnce_andItsReceiptHolds", async () => {
-    const kit = await textKit(world.folder, { slots: TOKENS + 40, endTokens: [] });
+  /** Sells a text over a kill of the gateway, and checks its receipt. */
+  async function sells(
+    world: TicketPlayers,
+    kit: TextKit,
+    { tokens, block, temperature = 1 }: { tokens: number; block: number; temperature?: number },
+  ): Promise<void> {
     const counted = counting(kit.execute);
     const programs = libraryOf(kit);
     const serving = await world.serve(await world.workerKey(), kit.model.program, counted.execute, { programs });
     const at = await world.payer(serving.at.account.address);
     const [path, payerPath] = [world.path(), world.path()];
-    const start = () => startGateway(world, kit, at, [serving.url], { block: BLOCK, path, payerPath });
-    const body = { model: "words", prompt: PROMPT, max_tokens: TOKENS, seed: 3, stop: ["\0never"] };
+    const start = () => startGateway(world, kit, at, [serving.url], { block, path, payerPath });
+    const body = { model: "words", prompt: PROMPT, max_tokens: tokens, temperature, seed: 3, stop: ["\0never"] };
     const headers = { "Idempotency-Key": "long" };
+    const write = (url: string) => client(url).completions.create({ ...body, stream: true }, { headers });
     const one = await start();
-    const stream = await client(one.url).completions.create({ ...body, stream: true }, { headers });
     let pieces = 0;
-    for await (const { choices } of stream) if (choices[0]?.text !== "" && ++pieces === 4) break;
+    for await (const { choices } of await write(one.url)) if (choices[0]?.text !== "" && ++pieces === 4) break;
     await one.close();
+    expect(counted.items()).to.be.below(tokens);
     const two = await start();
-    const whole = await client(two.url).completions.create(body, { headers });
-    const receipt = readReceipt((whole as unknown as { receipt: unknown }).receipt);
+    let last: unknown;
+    const begun = performance.now();
+    for await (const chunk of await write(two.url)) {
+      if ("receipt" in chunk) last = chunk.receipt;
+      if (process.env.REFUTE_SHOW) console.log(counted.items(), Math.round(performance.now() - begun));
+    }
+    const receipt = readReceipt(last);
     const { prompt, completion, bought } = receipt.usage;
-    expect(completion).to.equal(TOKENS);
+    expect(completion).to.equal(tokens);
     expect(two.ledger.money("local")).to.deep.equal({ spent: BigInt(receipt.blocks.length) * FACE, reserved: 0n });
-    expect(receipt.blocks.length).to.equal(Math.ceil(completion / BLOCK));
+    expect(receipt.blocks.length).to.equal(Math.ceil(completion / block));
     // Nearly all that a right worker executes is the text itself, however many blocks it has.
-    expect(counted.items()).to.be.at.most(prompt + bought + 2 * BLOCK);
+    expect(counted.items()).to.be.at.most(prompt + bought + 2 * block);
     await two.close();
     const { request } = readTextRequest("completion", body);
     const place = { ...at.at, claimLifetime: at.claimLifetime };
@@ -77,6 +93,28 @@ describe("long texts of a gateway", function () {
     expect(await firstLie(opened, kit.execute)).to.equal(undefined);
     await serving.stop();
     await kit.executors.close();
+  }
+
+  it("text_goesOnAfterAKill_isExecutedOnce_paidOnce_andItsReceiptHolds", async () => {
+    await sells(world, await textKit(world.folder, { slots: TOKENS + 40, endTokens: [] }), {
+      tokens: TOKENS,
+      block: BLOCK,
+    });
+  });
+
+  itAtLength("textOfGpt2sShape_goesOnAfterAKill_isExecutedOnce_paidOnce_andItsReceiptHolds", async function () {
+    this.timeout(14_400_000);
+    // 2,000 items of GPT-2's shape are nine times the work of the usual largest claim, and all blocks' claims are out
+    // at once.
+    const large = await TicketPlayers.create({ ...LARGE, maxWork: 10n ** 13n, rate: 10n ** 9n });
+    await large.setClock();
+    const slots = GPT2_TOKENS + 40;
+    const decoder = gpt2Decoder({ ...GPT2_SMALL, layers: GPT2_LAYERS, tokens: slots, circle: 29, clearness: 30 });
+    await sells(large, await textKit(large.folder, { slots, endTokens: [], decoder }), {
+      // The tokenizer knows only tokens of the prompt's circle.
+      ...{ tokens: GPT2_TOKENS, block: 16, temperature: 0 },
+    });
+    await large.close();
   });
 
   it("lieInTheThirdBlock_goesOnChain_andTheRestIsBoughtElsewhere_andPaidOnce", async () => {

@@ -4,7 +4,8 @@ import { cutBatch, type Batch } from "../../../parties/dispatcher/batch.ts";
 import { costsOf, type BatchCost } from "../../../parties/dispatcher/costs.ts";
 import { dispatch } from "../../../parties/dispatcher/dispatcher.ts";
 import { DispatchInputError } from "../../../parties/dispatcher/errors.ts";
-import { requireWritable, writeOutputs, type OutputFiles } from "../../../parties/dispatcher/gather.ts";
+import { lastOutputs, requireWritable, writeOutputs, type OutputFiles } from "../../../parties/dispatcher/gather.ts";
+import type { DispatchOptions } from "../../../parties/dispatcher/options.ts";
 import { DispatchStore } from "../../../parties/dispatcher/store.ts";
 import { knownProgram } from "../../../dispute/run/execution.ts";
 import { FastExecutors } from "../../../runs/fastExecutors.ts";
@@ -13,16 +14,25 @@ import { checkJob } from "../../../parties/requester/postJob.ts";
 import { amountText } from "../../amount.ts";
 import { sessionFrom } from "../../chainSettings.ts";
 import { outputFiles } from "../../decoded.ts";
-import { addServers, dispatchSettings, dispatchTerms, untilDispatched, warnOfLowFee } from "../../dispatching.ts";
 import { deviceSettings, openDevice } from "../../deviceSettings.ts";
+import {
+  addServers,
+  dispatchSettings,
+  dispatchTerms,
+  placing,
+  untilDispatched,
+  warnOfLowFee,
+} from "../../dispatching.ts";
 import { UsageError } from "../../errors.ts";
 import { warnOfNobody } from "../../feeWarning.ts";
+import { textLines, textOf, type TextOf } from "../../generatedText.ts";
+import { generationOptions, type GenerationOptions } from "../../generationOptions.ts";
 import { alwaysShow } from "../../words/helpGroups.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../../modelOptions.ts";
 import type { Output } from "../../output.ts";
 import { text, whole } from "../../parse.ts";
-import { prepareBatch } from "../../prepareJob.ts";
+import { prepareBatch, prepareJob } from "../../prepareJob.ts";
 import { addSettings, defaulted, optional, readSettings, required, toggle } from "../../settings.ts";
 import { table } from "../../../base/text.ts";
 
@@ -37,7 +47,9 @@ const settings = {
   name: optional<string>("text", "sets batches of the same content apart", text),
 };
 
-type Options = ModelOptions & { input?: string[]; output?: string[]; from?: string[] };
+type Options = ModelOptions & GenerationOptions & { input?: string[]; output?: string[]; from?: string[] };
+/** A batch, and for a decoder the reader of the text. */
+type Prepared = { batch: Batch; textOf: TextOf | undefined };
 type Values = ReturnType<typeof readSettings<typeof settings>>;
 
 /** `refute job dispatch`: posts a batch in many jobs, and gathers the outputs in one file. */
@@ -48,7 +60,8 @@ export function dispatchCommand(output: Output): Command {
     .option(
       "--input <name=file>",
       "an input: a tensor as .npy, .pb or .json, or its bytes, little-endian; repeat for more; an input that each " +
-        "item has of its own takes a file for each item, one that is carried a file for each part, or a folder of them",
+        "item has of its own takes a file for each item, one that is carried a file for the first part or for each " +
+        "part, or a folder of them",
       appendOption,
     )
     .option(
@@ -58,36 +71,45 @@ export function dispatchCommand(output: Output): Command {
     )
     .action(async (path: string, options: Options, command: Command) => {
       const values = readSettings(command, settings);
-      const batch = readBatch(path, options, values, output);
+      const place = placing(values, output);
+      const { batch, textOf } = await readBatch(path, options, values, output);
       const files = filesOf(batch, options);
       requireWritable(batch, files);
       const executors = new FastExecutors();
       try {
-        const cost = await run(batch, options, values, files, executors, output);
-        answer(output, batch, cost, files);
+        const { cost, last } = await run(batch, options, values, files, { place, executors }, output);
+        const text = textOf?.({ items: batch.items, inputs: batch.parts[0]!.inputs, outputs: last });
+        answer(output, batch, cost, files, text);
       } finally {
         await executors.close();
       }
     });
   return addExamples(
-    alwaysShow(addSettings(addServers(seedOption(modelOptions(command))), settings), "run"),
+    alwaysShow(addSettings(addServers(generationOptions(seedOption(modelOptions(command)))), settings), "run"),
     "job dispatch model.onnx --batch --input x=pictures/ --part-items 50 --fee 0.01 --budget 0.5 --state batch.db " +
       "--output y=y.npy --from http://worker.example:8080",
   );
 }
 
-function readBatch(path: string, options: Options, values: Values, output: Output): Batch {
-  const { compiled, inputs, items } = prepareBatch(modelSpec(path, options), { ...options, ...values }, output, true);
+/** @throws UsageError, DispatchInputError, and as compiling and reading do */
+async function readBatch(path: string, options: Options, values: Values, output: Output): Promise<Prepared> {
+  const spec = modelSpec(path, options);
+  if (spec.decoder !== undefined && spec.decoder.chain !== true)
+    throw new UsageError("--decoder: a text is cut into parts if its caches are outputs too: give --chain");
+  const given = { ...options, ...values };
+  const prepared = spec.decoder === undefined ? prepareBatch(spec, given, output, true) : undefined;
+  const { compiled, inputs, items, tokenizer } = prepared ?? (await prepareJob(spec, given, output));
   const { partItems, firstItem, name = "" } = values;
-  return cutBatch({ program: knownProgram(compiled), inputs, items, partItems, firstItem, name });
+  const batch = cutBatch({ program: knownProgram(compiled), inputs, items, partItems, firstItem, name });
+  return { batch, textOf: tokenizer && textOf(tokenizer, batch.description) };
 }
 
 /** @throws UsageError, DispatchInputError */
-function filesOf({ description, program }: Batch, { output = [], from = [] }: Options): OutputFiles {
+function filesOf({ description, program }: Batch, { output = [], from = [], tokenizer }: Options): OutputFiles {
   const { outputs } = description;
   const names = outputs.map(({ name }) => name);
   const named = outputFiles(names, output);
-  if (named.size === 0)
+  if (named.size === 0 && tokenizer === undefined)
     throw new UsageError(`--output is missing: give --output NAME=FILE.npy, of ${names.join(", ")}`);
   const { each = [] } = program.model.program;
   if (each.length > 0 && from.length === 0)
@@ -103,9 +125,9 @@ async function run(
   { from = [] }: Options,
   values: Values,
   files: OutputFiles,
-  executors: FastExecutors,
+  own: { place: DispatchOptions["place"]; executors: FastExecutors },
   output: Output,
-): Promise<BatchCost> {
+): Promise<{ cost: BatchCost; last: ReadonlyMap<number, Uint8Array> }> {
   const session = await sessionFrom(values);
   const { description, parts } = batch;
   const { answer, state } = values;
@@ -125,7 +147,7 @@ async function run(
   });
   let device: Awaited<ReturnType<typeof openDevice>> | undefined;
   try {
-    device = await openDevice(values, executors.execute, {
+    device = await openDevice(values, own.executors.execute, {
       onCpu: (reason) => output.warn(reason),
       onDevice: () => undefined,
       onTested: () => undefined,
@@ -140,6 +162,7 @@ async function run(
     await untilDispatched(output, values, soFar, (options) =>
       dispatch({
         ...{ ...options, session, batch, store, execute, urls: from, terms, openJobs: values.openJobs },
+        ...(own.place !== undefined && { place: own.place }),
         onEvent: (event) => {
           if (event.kind === "done") progress(event.done, event.total);
           options.onEvent?.(event);
@@ -147,14 +170,20 @@ async function run(
       }),
     );
     writeOutputs(batch, store, files);
-    return costsOf(batch, store);
+    return { cost: costsOf(batch, store), last: lastOutputs(batch, store) };
   } finally {
     await device?.close();
     store.close();
   }
 }
 
-function answer(output: Output, { id, items }: Batch, cost: BatchCost, files: OutputFiles): void {
+function answer(
+  output: Output,
+  { id, items }: Batch,
+  cost: BatchCost,
+  files: OutputFiles,
+  text: string | undefined,
+): void {
   const { parts, fee, gas, gasCost, checks, gpuSeconds } = cost;
   const rows = parts.map((part) => [
     `${part.first} to ${part.first + part.items - 1}`,
@@ -165,11 +194,12 @@ function answer(output: Output, { id, items }: Batch, cost: BatchCost, files: Ou
     part.source ?? "",
   ]);
   const checked = checks.right + checks.wrong;
-  output.answer({ batch: id, items, files: [...files.values()], ...cost }, [
+  output.answer({ batch: id, items, files: [...files.values()], ...cost, ...(text !== undefined && { text }) }, [
     ...table([["items", "worker", "jobs", "fee", "gas", "bytes from"], ...rows]),
     `${items} items in ${parts.length} parts: fees ${amountText(fee)} of the stake asset, gas ${gas} ` +
       `(${formatEther(gasCost)} of the native token); ${checked} claims checked here, ${checks.wrong} wrong` +
       (gpuSeconds > 0 ? `; ${gpuSeconds.toFixed(1)} s of this machine's GPU` : ""),
-    `written to ${[...files.values()].join(", ")}`,
+    ...(files.size === 0 ? [] : [`written to ${[...files.values()].join(", ")}`]),
+    ...textLines(text),
   ]);
 }

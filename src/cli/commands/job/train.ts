@@ -1,6 +1,4 @@
 import { Command } from "commander";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { Share } from "../../../compiler/passes/shares/cutBatch.ts";
 import { TRAINING, weightsByName } from "../../../compiler/wraps/wrapTraining.ts";
 import type { KnownProgram } from "../../../dispute/run/execution.ts";
@@ -9,20 +7,25 @@ import { TrainingStore, type TrainedStep } from "../../../parties/dispatcher/tra
 import { describeProgram } from "../../../parties/requester/describeProgram.ts";
 import { FastExecutors } from "../../../runs/fastExecutors.ts";
 import { table } from "../../../base/text.ts";
-import { writeWhole } from "../../../base/writeWhole.ts";
 import { amountText } from "../../amount.ts";
 import { sessionFrom } from "../../chainSettings.ts";
-import { addServers, dispatchSettings, dispatchTerms, untilDispatched, warnOfLowFee } from "../../dispatching.ts";
+import {
+  addServers,
+  dispatchSettings,
+  dispatchTerms,
+  placing,
+  untilDispatched,
+  warnOfLowFee,
+} from "../../dispatching.ts";
 import { UsageError } from "../../errors.ts";
 import { warnOfNobody } from "../../feeWarning.ts";
-import { requireFolder, requirePlace } from "../../folders.ts";
+import { requirePlace } from "../../folders.ts";
 import { addExamples } from "../../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../../modelOptions.ts";
 import { loadProgram } from "../../models.ts";
 import type { Output } from "../../output.ts";
-import { filePath, webUrl, whole } from "../../parse.ts";
+import { filePath, whole } from "../../parse.ts";
 import { prepareBatch } from "../../prepareJob.ts";
-import { REFERRED } from "../../references.ts";
 import { addSettings, optional, readSettings, required, toggle } from "../../settings.ts";
 import { alwaysShow } from "../../words/helpGroups.ts";
 import { writeModel } from "../model/train.ts";
@@ -32,8 +35,6 @@ const settings = {
   rounded: toggle("each share rounds its sums: less to send, but the result depends on the number of shares"),
   ...dispatchSettings,
   steps: optional<number>("n", "updates of the weights", whole(1), "as many as there are batches"),
-  placeFolder: optional<string>("folder", "for inputs of jobs, which then stay off the chain", filePath, "none"),
-  placeUrl: optional<string>("url", "at which your web server gives the files of --place-folder", webUrl, "none"),
   out: optional<string>("file", "where the trained model is written", filePath, "none"),
 };
 
@@ -50,15 +51,13 @@ export function trainCommand(output: Output): Command {
     .option("--labels <file>", "labels of a batch: a file for each item, or a folder of them; repeat", appendOption)
     .action(async (path: string, options: Options, command: Command) => {
       const values = readSettings(command, settings);
-      const { out, placeFolder, placeUrl } = values;
-      if ((placeFolder === undefined) !== (placeUrl === undefined))
-        throw new UsageError("--place-folder and --place-url belong together: the files, and where they are served");
-      if (placeFolder !== undefined) requireFolder("--place-folder", placeFolder);
+      const { out } = values;
+      const place = placing(values, output);
       if (out !== undefined) requirePlace("--out", out);
       const prepared = prepare(path, options, values, output);
       const executors = new FastExecutors();
       try {
-        const { steps, state } = await run(prepared, options, values, executors, output);
+        const { steps, state } = await run(prepared, options, values, place, executors, output);
         if (out !== undefined) writeModel(out, path, weightsByName(state.get(TRAINING.weights)!, prepared.parts));
         answer(output, prepared, steps, out);
       } finally {
@@ -104,6 +103,7 @@ async function run(
   { training }: Prepared,
   { from = [] }: Options,
   values: Values,
+  place: ReturnType<typeof placing>,
   { execute }: FastExecutors,
   output: Output,
 ): Promise<{ steps: readonly TrainedStep[]; state: ReadonlyMap<string, Uint8Array> }> {
@@ -115,8 +115,6 @@ async function run(
   }
   const roots = programs.map(({ model }) => model.programRoot);
   await warnOfNobody(output, session, roots);
-  const { placeFolder, placeUrl } = values;
-  if (placeUrl !== undefined) output.note(REFERRED);
   const { chainId, market } = session.deployment;
   const owner = { run: training.id, chainId, market, requester: session.sender.address };
   const store = await TrainingStore.open(values.state, owner);
@@ -129,12 +127,7 @@ async function run(
       state = await trainShares(training, store, {
         ...{ ...options, session, execute, urls: from },
         termsOf: (program) => dispatchTerms(session, describeProgram(program), 1, values),
-        ...(placeUrl !== undefined && {
-          place: async (bytes, name) => {
-            await writeWhole(join(placeFolder!, name), ".tmp", (unfinished) => writeFile(unfinished, bytes));
-            return [`${placeUrl.replace(/\/$/, "")}/${name}`];
-          },
-        }),
+        ...(place !== undefined && { place }),
         onTrained: ({ step, loss, fee }) => {
           progress(step + 1, training.steps);
           output.note(`step ${step + 1}: loss ${loss.toPrecision(6)}, fees ${amountText(fee)}`);
