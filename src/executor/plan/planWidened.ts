@@ -8,8 +8,8 @@ import { sizeOf, termExpression } from "./productLayout.ts";
 import { ranges } from "./ranges.ts";
 
 const FLOAT64 = 8;
-/** The most weights that are widened at a time: half a megabyte of float64 stays in the cache. */
-const WEIGHTS = 2 ** 16;
+/** The most weights that are widened at a time: a megabyte of float64. Smaller products take longer for a term. */
+const WEIGHTS = 2 ** 17;
 
 /** Sums of some columns: `apart` bytes from a vector's sums to the next vector's sums. */
 export type Sums = { first: number; last: number; values: number; apart: number };
