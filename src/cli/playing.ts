@@ -64,9 +64,9 @@ export const playerSettings = {
   logLevel: defaulted("level", "trace, debug, info, warn or error", logLevel, "info"),
   guess: defaulted(
     "kind",
-    "what is expected of the text being written: none, or lookup in the text so far",
+    "what is expected of the text being written: lookup in the text so far, or none",
     guess,
-    "none",
+    "lookup",
   ),
   untriedPlatform: toggle("run where nobody has tried Refute, at your own risk"),
   ...deviceSettings,

@@ -5,14 +5,15 @@ import type { CompiledModel } from "../program/compiled.ts";
 import { bytesOf, type RunInputs } from "../program/trace/runInputs.ts";
 import type { Carried, Guess } from "../program/trace/runItems.ts";
 import type { RunExecution } from "../dispute/run/runExecution.ts";
+import { snapshotInterval } from "../dispute/run/storedRun.ts";
 import { around, MIN_ITEMS, type AskOutput, type Execute } from "./execute.ts";
 import { lookUp, Purse } from "./lookup.ts";
 import type { Start } from "./stretches.ts";
 
 /** No executor takes longer blocks. */
 const MAX_ITEMS = 64;
-/** The longest first block by told tokens: wrong tokens lose the block. */
-const FIRST_TOLD = 32;
+/** The longest first block by told tokens, and its largest part of a run: wrong tokens lose the block. */
+const [FIRST_TOLD, FIRST_PART] = [32, 1 / 2];
 /** Looked-up blocks grow by this factor while guesses are right, up to so many items. */
 const [GROWTH, MAX_LOOKED_UP] = [4, 32];
 /** After wrong guesses in a row, guessing rests for 1, 2, 4, .. up to so many items. */
@@ -104,7 +105,8 @@ export class Blocks {
     if (execute.block === undefined) return;
     const told = guess ?? execute.guess;
     this.#guess = told ?? tokensGuess(run.model, run.inputs);
-    if (told !== undefined) this.#most = FIRST_TOLD;
+    const part = Math.ceil(FIRST_PART * run.inputs.length.items);
+    if (told !== undefined) this.#most = Math.min(FIRST_TOLD, Math.max(2 * MIN_ITEMS, part));
     if (execute.lookup !== undefined) this.#lookedUp = this.#guess?.checkpoints;
     this.#isThrifty = execute.lookup === "where it pays";
   }
@@ -133,14 +135,15 @@ export class Blocks {
       this.#rest--;
       return undefined;
     }
-    const guess = this.#lookUp(start);
-    const items = guess && this.#itemsFrom(start, to, guess, this.#length);
+    const length = this.#affordable();
+    const guess = length === undefined ? undefined : this.#lookUp(start, length);
+    const items = guess && this.#itemsFrom(start, to, guess, length!);
     if (items === undefined) return undefined;
     const result = await block({ model, items, guessed: guess!.checkpoints, trees, isUnsure: true });
     // Without any item, the executor has no blocks, or kept no states.
     if (result.items.length === 0) this.#lookedUp = undefined;
     this.#learn(result, items.length);
-    this.#purse.block(performance.now() - now, result.items.length);
+    this.#purse.block(performance.now() - now, items.length, result.items.length);
     return this.#took(result);
   }
 
@@ -164,16 +167,26 @@ export class Blocks {
     return result;
   }
 
+  /** The length for a block with looked-up tokens, which may be lost; undefined for none. */
+  #affordable(): number | undefined {
+    if (this.#lookedUp === undefined) return undefined;
+    let length = this.#length;
+    while (this.#isThrifty && !this.#purse.allows(length)) {
+      length = Math.floor(length / 2);
+      if (length < MIN_ITEMS) return undefined;
+    }
+    return length;
+  }
+
   /** Guesses the next tokens, where the text has the latest tokens at an earlier place. */
-  #lookUp({ from, carried }: Start): Guess | undefined {
-    if (this.#lookedUp === undefined || (this.#isThrifty && !this.#purse.allows(MIN_ITEMS))) return undefined;
+  #lookUp({ from, carried }: Start, length: number): Guess | undefined {
     const { model, inputs } = this.#run;
     const { program } = model;
     const input = program.inputs.findIndex(
       ({ source }) => source?.kind === "carried" && this.#lookedUp!.includes(source.checkpoint),
     );
     const text = carried.get(input) ?? inputs.bytes[input]!;
-    const expected = lookUp(text, inputs.length.firstItem + from, this.#length);
+    const expected = lookUp(text, inputs.length.firstItem + from, length);
     return expected && tokensGuess(model, inputs, expected);
   }
 
@@ -186,6 +199,10 @@ export class Blocks {
       if (expected === undefined || !this.#fits(expected, guess)) break;
       guesses.push(expected);
     }
+    // States are kept before some items: a block that begins elsewhere ends at such an item, soon.
+    const interval = snapshotInterval(inputs.length.items);
+    const kept = Math.ceil((from + MIN_ITEMS) / interval) * interval;
+    if (from % interval !== 0) guesses.splice(kept - from - 1);
     if (guesses.length < MIN_ITEMS - 1) return undefined;
     // What is carried may lie in the trees' memory, where the block puts its items.
     const own = new Map([...carried].map(([input, bytes]) => [input, Uint8Array.from(bytes)]));

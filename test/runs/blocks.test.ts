@@ -24,6 +24,7 @@ import {
 import { rejection } from "../../testkit/rejection.ts";
 import { StoredRun } from "../../src/dispute/run/storedRun.ts";
 import { gpt2Decoder } from "../../testkit/models/exports/language.ts";
+import { gpt2Decoder as sizedDecoder } from "../../testkit/models/gpt2.ts";
 import { halfDecoder } from "../../testkit/models/halfDecoder.ts";
 import { LLAMA_TINY, llama } from "../../testkit/models/llama.ts";
 
@@ -102,6 +103,32 @@ describe("runs in blocks", function () {
     });
     expect([items.length, isWrong]).to.deep.equal([PROMPT.length, false]);
     await executors.close();
+  });
+
+  it("blocksThatBeganBesideAKeptState_endAtOne", async () => {
+    // States are kept of every second item.
+    const items = 300;
+    const shape = { layers: 1, width: 16, heads: 2, tokens: items, vocabulary: 50 };
+    const prompt = Array.from({ length: 40 }, (_, k) => (7 * k + 3) % 50);
+    const { program, inputs, executor, input } = await blockedText(sizedDecoder(shape), prompt, items);
+    const told = tokensGuess(program.model, inputs)!;
+    const { execute } = countedExecute(executor);
+    const starts: number[] = [];
+    const { block } = execute;
+    const heard: Execute["block"] = (asked, order) => {
+      starts.push(Number(new DataView(Uint8Array.from(asked.items[0]![position]!).buffer).getBigInt64(0, true)));
+      return block!(asked, order);
+    };
+    const position = program.model.program.inputs.findIndex(({ source }) => source?.kind === "index");
+    // Nothing is known of item 5: the second block begins there.
+    const guess: Guess = { ...told, of: (item) => (item === 5 || item > 39 ? undefined : told.of(item)) };
+    const run = await executeRun(program, inputs, Object.assign(execute, { block: heard }), { guess });
+    // A block has eight items at most.
+    expect(starts).to.deep.equal([0, 5, 10, 18, 26, 34]);
+    const alone = await executeRun(program, inputs, countedExecute(executor, false).execute);
+    expect(run.runRoot).to.equal(alone.runRoot);
+    expect(input).to.not.equal(position);
+    await executor.close();
   });
 
   it("programThatIsOneCircle_hasNoBlocks", () => {

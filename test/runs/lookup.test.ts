@@ -87,37 +87,54 @@ describe("tokens looked up in the text", function () {
       await executor.close();
     });
 
-  it("wrongOnes_loseAQuarterOfTheTimeAtMost", () => {
-    const purse = new Purse(64);
-    expect(purse.allows(8)).to.equal(false);
-    let [time, item, blocks] = [0, 0, 0];
-    while (item < 64) {
-      item++;
-      if (purse.allows(8)) {
-        // A block takes as long as eight items, and one item counts.
-        purse.block(80, 1);
-        time += 80;
-        blocks++;
-      } else {
-        purse.single(10);
-        time += 10;
+  it("wrongOnes_loseASixteenthOfTheTimeAtMost", () => {
+    for (const [items, length, blockTime] of [
+      [64, 4, 25],
+      [256, 4, 25],
+      [256, 16, 100],
+      [1_000, 8, 40],
+      [16, 4, 25],
+    ] as const) {
+      const purse = new Purse(items);
+      expect(purse.allows(length)).to.equal(false);
+      let [time, item, blocks] = [0, 0, 0];
+      while (item < items) {
+        item++;
+        if (purse.allows(length)) {
+          // One item of the block counts.
+          purse.block(blockTime, length, 1);
+          time += blockTime;
+          blocks++;
+        } else {
+          purse.single(10);
+          time += 10;
+        }
       }
+      expect(time, `${items} items`).to.be.at.most((1 + 1 / 16) * 10 * items);
+      expect(blocks > 0).to.equal(items > 16);
     }
-    expect(blocks).to.equal(2);
-    expect(time).to.be.at.most(1.25 * 640);
   });
 
   it("rightOnes_areNeverTooExpensive", () => {
     const purse = new Purse(64);
     purse.single(10);
     for (let n = 0; n < 5; n++) {
-      expect(purse.allows(8)).to.equal(true);
-      purse.block(90, 16);
+      expect(purse.allows(4)).to.equal(true);
+      purse.block(30, 4, 4);
     }
-    // What was gained may be lost again, and no more than that and a quarter.
-    for (let n = 0; n < 5; n++) purse.block(90, 1);
-    expect(purse.allows(8)).to.equal(true);
-    purse.block(90, 1);
-    expect(purse.allows(8)).to.equal(false);
+    // The gain may be lost again, and a sixteenth of the run besides.
+    for (let n = 0; n < 3; n++) purse.block(30, 4, 1);
+    expect(purse.allows(4)).to.equal(true);
+    purse.block(30, 4, 1);
+    expect(purse.allows(4)).to.equal(false);
+  });
+
+  it("aLongBlock_isAllowedOnceItsWholeTimeMayBeLost", () => {
+    const purse = new Purse(64);
+    purse.single(10);
+    purse.block(24, 4, 4);
+    expect([4, 8, 16].map((items) => purse.allows(items))).to.deep.equal([true, true, false]);
+    purse.block(40, 8, 8);
+    expect([16, 32].map((items) => purse.allows(items))).to.deep.equal([true, false]);
   });
 });

@@ -24,17 +24,21 @@ export async function webEngine(): Promise<MatMulEngine> {
   if (y!.data[0] !== 0) throw new Error("onnxruntime-web does not run as WebAssembly");
   await probe.release();
 
-  const session = await InferenceSession.create(gemmModel(), OPTIONS);
+  const byColumns = await InferenceSession.create(gemmModel(false), OPTIONS);
+  const byTerms = await InferenceSession.create(gemmModel(true), OPTIONS);
   return {
-    product(left, right, out, { rows, columns, inner }) {
+    product(left, right, out, { rows, columns, inner, isByTerms = false }) {
       return async () => {
-        const { product } = await session.run({
+        const { product } = await (isByTerms ? byTerms : byColumns).run({
           left: new Tensor("float64", left.slice(), [rows, inner]),
-          right: new Tensor("float64", right.slice(), [columns, inner]),
+          right: new Tensor("float64", right.slice(), isByTerms ? [inner, columns] : [columns, inner]),
         });
         out.set(product!.data as Float64Array);
       };
     },
-    close: () => session.release(),
+    close: async () => {
+      await byColumns.release();
+      await byTerms.release();
+    },
   };
 }

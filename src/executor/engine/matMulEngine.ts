@@ -1,14 +1,20 @@
 /**
  * The shape of a matrix product `[rows, inner] x [columns, inner]`. Each result equals the dot product of two vectors.
  */
-export type MatrixShape = { rows: number; columns: number; inner: number };
+export type MatrixShape = {
+  rows: number;
+  columns: number;
+  inner: number;
+  /** Whether the right factor lies term by term, `[inner, columns]`; by default column by column. */
+  isByTerms?: boolean;
+};
 
 /** Multiplies float64 matrices, in any order of summation, without Strassen-like algorithms or reduced precision. */
 export type MatMulEngine = {
   /**
    * Prepares one product. The returned function multiplies the arrays' contents at call time.
    * @param left `[rows, inner]`, row-major.
-   * @param right `[columns, inner]`, row-major.
+   * @param right `[columns, inner]`, row-major; `[inner, columns]` if the shape says so.
    * @param out Receives `[rows, columns]`.
    */
   product(left: Float64Array, right: Float64Array, out: Float64Array, shape: MatrixShape): () => void | Promise<void>;

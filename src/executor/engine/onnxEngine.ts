@@ -14,20 +14,23 @@ export function onnxEngine(): Promise<MatMulEngine> {
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
   };
-  const floats = nativeSession(gemmModel(), options);
+  const byColumns = nativeSession(gemmModel(false), options);
+  const byTerms = nativeSession(gemmModel(true), options);
   const bytes = byteEngine(options);
   return Promise.resolve({
-    product(left, right, out, { rows, columns, inner }) {
+    product(left, right, out, { rows, columns, inner, isByTerms = false }) {
       const feeds = {
         left: new (onnxruntime().Tensor)("float64", left, [rows, inner]),
-        right: new (onnxruntime().Tensor)("float64", right, [columns, inner]),
+        right: new (onnxruntime().Tensor)("float64", right, isByTerms ? [inner, columns] : [columns, inner]),
       };
+      const floats = isByTerms ? byTerms : byColumns;
       const fetches = { product: new (onnxruntime().Tensor)("float64", out, [rows, columns]) };
       return () => void floats.run(feeds, fetches, {});
     },
     bytes: bytes.engine,
     close: () => {
-      floats.dispose();
+      byColumns.dispose();
+      byTerms.dispose();
       bytes.dispose();
       return Promise.resolve();
     },

@@ -46,11 +46,15 @@ function singleNode(
   return toBinary(ModelProtoSchema, create(ModelProtoSchema, { irVersion: 8n, opsetImport, graph }));
 }
 
-/** `product[m, n]` is the dot product of `left[m]` and `right[n]`, in float64, of any shape. */
-export function gemmModel(): Uint8Array {
+/**
+ * `product[m, n]` is the dot product of `left[m]` and `right[n]`, in float64, of any shape.
+ * @param isByTerms Whether `right` has the dimensions [k, n]; otherwise [n, k].
+ */
+export function gemmModel(isByTerms: boolean): Uint8Array {
   const { DOUBLE } = TensorProto_DataType;
-  const transposed = create(AttributeProtoSchema, { name: "transB", type: AttributeProto_AttributeType.INT, i: 1n });
-  const inputs = [tensor("left", DOUBLE, ["m", "k"]), tensor("right", DOUBLE, ["n", "k"])];
+  const i = isByTerms ? 0n : 1n;
+  const transposed = create(AttributeProtoSchema, { name: "transB", type: AttributeProto_AttributeType.INT, i });
+  const inputs = [tensor("left", DOUBLE, ["m", "k"]), tensor("right", DOUBLE, isByTerms ? ["k", "n"] : ["n", "k"])];
   return singleNode("Gemm", inputs, tensor("product", DOUBLE, ["m", "n"]), [transposed]);
 }
 

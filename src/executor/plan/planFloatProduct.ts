@@ -130,7 +130,7 @@ export function planFloatProduct(resources: PlanResources, step: Step, out: Regi
 }
 
 /** Runs products one after the other. Returns a promise only if a product does. */
-function inTurn(products: readonly Product[]): Promise<void> | undefined {
+export function inTurn(products: readonly Product[]): Promise<void> | undefined {
   let pending: Promise<void> | undefined;
   for (const product of products) {
     if (pending === undefined) pending = product() ?? undefined;

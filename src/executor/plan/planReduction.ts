@@ -125,7 +125,7 @@ const paddedType = (step: Step, reads: readonly View[], view: View): DTypeCode =
  * a time.
  * @param digits Out digits in the order in which listed elements are numbered, then reduction digits.
  */
-export function planSettler(
+function planSettler(
   resources: PlanResources,
   step: Step,
   digits: readonly LoopDigit[],

@@ -8,11 +8,13 @@ import type { Region } from "../memory/memoryPlan.ts";
 import { digitStrides } from "../splitStep.ts";
 import { inOutOrder, isIdentityEpilogue, planEpilogue } from "./planEpilogue.ts";
 import { planFactor } from "./planFactor.ts";
-import { planSettler } from "./planReduction.ts";
+import { inTurn } from "./planFloatProduct.ts";
+import { planWidened, type Sums } from "./planWidened.ts";
 import { textOf, type PlanResources } from "./planResources.ts";
-import { isConstantFactor, isPackedFactor, productLayout, sizeOf, termExpression } from "./productLayout.ts";
+import { isConstantFactor, isPackedFactor, MAX_HELD, productLayout, sizeOf } from "./productLayout.ts";
 import { partOf } from "./ranges.ts";
 import type { StepPlan } from "./stepPlan.ts";
+import { NORMS_BYTES, settleTerms } from "../product/settleTerms.ts";
 import { isPlain } from "./stripLayout.ts";
 
 const FLOAT64 = 8;
@@ -22,6 +24,8 @@ const UINT32 = 4;
 const SUMS = 4096;
 /** The approximate nanoseconds per weight, all spent waiting for memory. */
 const TERM_NANOSECONDS = 0.25;
+/** The approximate nanoseconds per product by the engine, with the weights' part in widening. */
+const ENGINE_NANOSECONDS = 0.1;
 
 /** A constant matrix as it lies in memory: elements from its start, and from a row or column to the next one. */
 type Matrix = { first: number; isByRows: boolean; stride: number };
@@ -39,8 +43,13 @@ export function planVectorProduct(resources: PlanResources, step: Step, out: Reg
   const { groups, rows, columns, inner, left, right } = productLayout(step, options);
   const [vectors, count, terms] = [rows, columns, inner].map(sizeOf) as [number, number, number];
   const view = step.termReads[right!];
-  const most = packs ? MAX_VECTORS : 1;
-  if (groups.length > 0 || vectors > most || count * terms < minEngineWork || minEngineWork === 0) return undefined;
+  if (
+    groups.length > 0 ||
+    vectors * terms > (packs ? MAX_HELD : terms) ||
+    count * terms < minEngineWork ||
+    minEngineWork === 0
+  )
+    return undefined;
   if (view === undefined || !isConstantFactor(step, right!) || isPackedFactor(step, right!, options)) return undefined;
   // Results lie vector by vector.
   if (rows.some(({ digit }) => columns.some((column) => column.digit < digit))) return undefined;
@@ -51,70 +60,93 @@ export function planVectorProduct(resources: PlanResources, step: Step, out: Reg
   const vector = planFactor(resources, step, left, [...rows, ...inner], { isWidened: true });
   const weights = resources.source(ref);
   const { norms, loaded } = planNorms(resources, ref, matrix, { count, terms });
-  const sources = resources.sources(step, { ...termExpression(step), outs: [left, right!] });
-  const isTrivial = ({ radix }: LoopDigit): boolean => radix === 1;
-  const trivial = step.outDigits.map((radix, digit): LoopDigit => ({ digit, radix })).filter(isTrivial);
-  // The first digit is cut into parts, and digits of radix 1 come last.
-  const outDigits = [...columns, ...rows, ...trivial];
-  const redDigits = step.redDigits.map((radix, k): LoopDigit => ({ digit: step.outDigits.length + k, radix }));
-  const settler = planSettler(resources, step, [...outDigits, ...redDigits], sources);
   const handsOn = isIdentityEpilogue(step);
   const results = handsOn ? out : resources.scratch(step.count * FLOAT32);
   const order = inOutOrder(step, columns[0]);
   const epilogue = handsOn ? undefined : planEpilogue(resources, step, digitStrides(step.outDigits), order, out);
-  const sums = resources.scratch(vectors * count * FLOAT64);
-  const flagged = resources.scratch(vectors * count * UINT32);
+  const isWidened = vectors > MAX_VECTORS;
+  const widened = isWidened
+    ? planWidened(resources, step, { slot: right!, columns, inner, vectors, isByTerms: matrix.isByRows })
+    : undefined;
+  const sums = resources.scratch(isWidened ? 0 : vectors * count * FLOAT64);
+  const flagged = resources.scratch(count * UINT32);
   const own = resources.perThread(() => ({
     vector: resources.scratch(vectors * terms * FLOAT64),
     norm: resources.scratch(vectors * FLOAT64),
+    column: resources.scratch(terms * FLOAT64),
+    settling: resources.scratch(NORMS_BYTES),
   }));
-  const firstRadix = outDigits[0]?.radix ?? 1;
+  const firstRadix = columns[0]!.radix;
   const perValue = count / firstRadix;
   const factor = errorFactor(terms);
-  return { shared: true, termNanoseconds: TERM_NANOSECONDS / vectors, loaded, bind };
+  const termNanoseconds = isWidened ? ENGINE_NANOSECONDS : TERM_NANOSECONDS / vectors;
+  return { shared: true, termNanoseconds, loaded, bind };
 
   function bind(machine: Machine): Operation {
-    const { stats, clock, kernels } = machine;
-    const buffers = own[machine.thread]!;
+    const { stats, clock, kernels, views, alwaysExact } = machine;
+    const { norm, column: own64, settling, ...buffers } = own[machine.thread]!;
     const gather = vector.bind(machine);
     const from = (vector.region ?? buffers.vector).address;
     const [start, end] = partOf(firstRadix, machine);
     const [first, last] = [start * perValue, end * perValue];
-    const list = flagged.address + first * vectors * UINT32;
+    const list = flagged.address + first * UINT32;
     const finish = epilogue?.bind(machine);
-    const settle = settler(machine, results.address);
-    const { norm } = buffers;
+    const bits = views.uint32(results.address, vectors * count);
+    const settled = settleTerms(machine, terms, settling.address);
+    const pieces = widened?.bind(
+      machine,
+      { vectors: from, norms: norm.address, columnNorms: norms.address },
+      [start, end],
+      round,
+    );
     return () => {
       gather(from, 0, vector.firstRadix);
       clock.enter("products");
       kernels.norms(from, terms, vectors, norm.address);
-      multiply(machine, from, first, last);
-      const columnNorms = norms.address + first * FLOAT64;
-      let found = 0;
-      for (let row = 0; row < vectors; row++) {
-        const at = row * count + first;
-        const [from, to] = [sums.address + at * FLOAT64, results.address + at * FLOAT32];
-        const rowNorm = norm.address + row * FLOAT64;
-        const more = list + found * UINT32;
-        const some = kernels.certify(from, rowNorm, columnNorms, to, 1, last - first, factor, more);
-        found += listed(machine, more, { row, first, last, some });
-      }
       stats.elements += (last - first) * vectors;
-      if (found > 0) settle(list, found);
-      finish?.([results.address], start, end);
+      if (pieces !== undefined) {
+        const pending = inTurn(pieces);
+        return pending === undefined ? conclude() : pending.then(conclude);
+      }
+      multiply(machine, from, first, last);
+      round({ first, last, values: sums.address + first * FLOAT64, apart: count * FLOAT64 });
+      conclude();
     };
+
+    /** Rounds sums of some columns, and settles those that the bound does not settle. */
+    function round({ first: column, last: end, values, apart }: Sums): void {
+      for (let row = 0; row < vectors; row++) {
+        clock.enter("certify");
+        const at = row * count + column;
+        const some = kernels.certify(
+          ...[values + row * apart, norm.address + row * FLOAT64, norms.address + column * FLOAT64],
+          ...[results.address + at * FLOAT32, 1, end - column, factor, list],
+        );
+        const found = alwaysExact ? end - column : some;
+        if (found === 0) continue;
+        clock.enter("patch");
+        stats.flagged += found;
+        const indices = views.uint32(list, found);
+        for (let k = 0; k < found; k++) {
+          const index = alwaysExact ? k : indices[k]!;
+          gatherColumn(machine, column + index, own64.address);
+          bits[at + index] = settled(from + row * terms * FLOAT64, own64.address);
+        }
+      }
+    }
+
+    function conclude(): void {
+      finish?.([results.address], start, end);
+    }
   }
 
-  /** Numbers a vector's listed elements as `outDigits` do. */
-  function listed(
-    { views, alwaysExact }: Machine,
-    list: number,
-    { row, first, last, some }: Record<"row" | "first" | "last" | "some", number>,
-  ): number {
-    const found = alwaysExact ? last - first : some;
-    const indices = views.uint32(list, found);
-    for (let k = 0; k < found; k++) indices[k] = (first + (alwaysExact ? k : indices[k]!)) * vectors + row;
-    return found;
+  /** Widens a column of the matrix. */
+  function gatherColumn({ views }: Machine, column: number, to: number): void {
+    const { first, isByRows, stride } = matrix!;
+    const [apart, step] = isByRows ? [1, stride] : [stride, 1];
+    const all = views.float32(weights.address, ref.count);
+    const target = views.float64(to, terms);
+    for (let k = 0, at = first + column * apart; k < terms; k++, at += step) target[k] = all[at]!;
   }
 
   /** The float64 sums of columns `first .. last - 1`. */

@@ -40,7 +40,7 @@ export function isConstantFactor(step: Step, slot: number): boolean {
 /** Maximum constant bytes per element of a packed factor. */
 const PACKED_BYTES = 1.5;
 /** The most elements of a factor that is held whole while the other one, of plain constants, is made piece by piece. */
-const MAX_HELD = 2 ** 21;
+export const MAX_HELD = 2 ** 21;
 
 /**
  * Returns true if a result of the term comes from constants that take much less memory than the result, or if memory

@@ -29,6 +29,8 @@ type CheckedProduct = {
   values: number;
   rowNorms: number;
   columnNorms: number;
+  /** Room for a column, if the right factor lies term by term. */
+  gathered?: number;
 };
 
 /** How often elements of a product are checked, on average. */
@@ -43,19 +45,25 @@ export const elementVisits = ({ rows, columns, inner }: MatrixShape): number =>
  */
 export function floatCheck(
   { views, kernels }: { views: Views; kernels: ProductKernels },
-  { rows, columns, inner }: MatrixShape,
-  { left, right, values, rowNorms, columnNorms }: CheckedProduct,
+  { rows, columns, inner, isByTerms = false }: MatrixShape,
+  { left, right, values, rowNorms, columnNorms, gathered = 0 }: CheckedProduct,
 ): (index: number) => void {
   const value = views.float64(values, rows * columns);
   const rowNorm = views.float64(rowNorms, rows);
   const columnNorm = views.float64(columnNorms, columns);
   const factor = errorFactor(inner);
   const probed = Math.min(inner, PROBED);
+  const addressOf = (column: number): number => {
+    if (!isByTerms) return right + column * inner * FLOAT64;
+    const [matrix, own] = [views.float64(right, inner * columns), views.float64(gathered, inner)];
+    for (let k = 0; k < inner; k++) own[k] = matrix[k * columns + column]!;
+    return gathered;
+  };
   return (index) => {
     const [row, column] = [Math.floor(index / columns), index % columns];
     const norms = rowNorm[row]! * columnNorm[column]!;
     if (!(norms < Infinity)) return;
-    const [a, b] = [left + row * inner * FLOAT64, right + column * inner * FLOAT64];
+    const [a, b] = [left + row * inner * FLOAT64, addressOf(column)];
     const isExact = (n: number): boolean => norms * SLACK < 2 ** 53 * (kernels.unit(a, n) * kernels.unit(b, n));
     const mustBeExact = isExact(probed) && isExact(inner);
     const bound = mustBeExact ? 0 : factor * rowNorm[row]! * columnNorm[column]!;

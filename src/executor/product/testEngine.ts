@@ -18,7 +18,7 @@ const TERMS = [1, 2, 3, 5, 8, 16, 31, 64, 129, 257, 520];
 const WORD = 8;
 /** The bytes for each operand, result and list of norms: the longest operand has 80 x 520 words. */
 const PART = 2 ** 16 * WORD;
-const PARTS = 5;
+const PARTS = 6;
 
 /** Memory as executions compute in. Each test has its own: several may run at once. */
 type Room = { views: Views; kernels: ProductKernels };
@@ -35,7 +35,8 @@ export async function testEngine(engine: MatMulEngine, seed = freshSeed()): Prom
   try {
     const room = newRoom();
     for (let k = 0; k < PRODUCTS; k++) {
-      await testFloats(engine, randomShape(prng), prng, room);
+      const isByTerms = k % 2 === 1;
+      await testFloats(engine, { ...randomShape(prng), isByTerms }, prng, room);
       if (engine.bytes !== undefined) await testBytes(engine.bytes, randomShape(prng), prng, room);
     }
   } catch (cause) {
@@ -62,7 +63,7 @@ async function testFloats(
   { views, kernels }: Room,
 ): Promise<void> {
   const { rows, columns, inner } = shape;
-  const [left, right, values, rowNorms, columnNorms] = [0, 1, 2, 3, 4].map((part) => part * PART) as Five;
+  const [left, right, values, rowNorms, columnNorms, gathered] = [0, 1, 2, 3, 4, 5].map((part) => part * PART) as Six;
   const results = views.float64(values, rows * columns);
   const multiply = engine.product(
     views.float64(left, rows * inner),
@@ -70,11 +71,12 @@ async function testFloats(
     results,
     shape,
   );
-  const check = floatCheck({ views, kernels }, shape, { left, right, values, rowNorms, columnNorms });
+  const check = floatCheck({ views, kernels }, shape, { left, right, values, rowNorms, columnNorms, gathered });
   for (let round = 0; round < 2; round++) {
     fill(views.float64(left, rows * inner), views.float64(right, columns * inner), inner, prng);
     kernels.norms(left, inner, rows, rowNorms);
     kernels.norms(right, inner, columns, columnNorms);
+    if (shape.isByTerms === true) transpose(views.float64(right, columns * inner), columns);
     results.fill(NaN);
     await multiply();
     for (let index = 0; index < results.length; index++) check(index);
@@ -121,4 +123,11 @@ function fill(left: Float64Array, right: Float64Array, inner: number, prng: Prng
       for (let k = 0; k < half; k++) factor[start + half + k] = sign * factor[start + k]!;
 }
 
-type Five = [number, number, number, number, number];
+/** Puts the rows of a matrix, so many, side by side as columns. */
+function transpose(matrix: Float64Array, rows: number): void {
+  const before = Float64Array.from(matrix);
+  const length = matrix.length / rows;
+  for (let k = 0; k < matrix.length; k++) matrix[k] = before[(k % rows) * length + Math.floor(k / rows)]!;
+}
+
+type Six = [number, number, number, number, number, number];

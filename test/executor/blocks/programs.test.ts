@@ -9,6 +9,7 @@ import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { DType, dtypeBytes } from "../../../src/numerics/dtype.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { bytesOf, RunInputs, tensorsOf } from "../../../src/program/trace/runInputs.ts";
+import type { Carried } from "../../../src/program/trace/runItems.ts";
 import { AT_LENGTH } from "../../../testkit/atLength.ts";
 import { blockedText } from "../../../testkit/decoders/blockedText.ts";
 import { gpt2Decoder } from "../../../testkit/models/exports/language.ts";
@@ -167,6 +168,38 @@ describe("blocks of every kind of carried program", function () {
     // Where the mask is no row's, or where nothing is masked, nothing is changed in place.
     for (const name of ["counted", "recurrent", "diffusion", "training", "everySource"])
       expect(blockOrder((await KINDS[name]!()).model.program, new Set()).inPlace.size, name).to.equal(0);
+  });
+
+  it("guessesAreComparedBitByBit_notByValue", async () => {
+    const { model } = counted();
+    const { inputs: given } = model.program;
+    const carried = given.findIndex(({ source }) => source?.kind === "carried");
+    const guessed = given.flatMap(({ source }) => (source?.kind === "carried" ? [source.checkpoint] : []));
+    const executor = await createExecutor(model, { threads: 1, blocks: { lengths: LENGTHS, guessed } });
+    // The sum of zeros is +0, and a sum with a NaN is the one NaN.
+    for (const [value, bits] of [
+      [0, 0x80000000],
+      [NaN, 0x7fc00001],
+      [NaN, 0xffc00000],
+      [NaN, 0x7f800001],
+    ] as const) {
+      const bytes = given.map(
+        (input) =>
+          floatTensor(new Array<number>(tensorsOf(input, ITEMS) * 4).fill(input.source?.kind === "carried" ? 0 : value))
+            .bytes,
+      );
+      const run = { model, inputs: new RunInputs(given, { items: ITEMS, firstItem: 0 }, bytes) };
+      const right = await oneByOne(run, executor);
+      const other = (item: number, taken: Carried): Carried => {
+        if (item % 3 !== 2) return taken;
+        const copy = Uint8Array.from(taken.get(carried)!);
+        new DataView(copy.buffer).setUint32(4, bits, true);
+        return new Map([[carried, copy]]);
+      };
+      const { wrong } = await compareBlocks(run, executor, right, { length: 7, guessed, guess: other });
+      expect(wrong, `${value}, 0x${bits.toString(16)}`).to.be.greaterThan(0);
+    }
+    await executor.close();
   });
 
   it("longBlocks_haveEachCacheOnce", async () => {

@@ -2,6 +2,8 @@ import { expect } from "chai";
 import { compile } from "../../../src/compiler/compile.ts";
 import type { RunWiring } from "../../../src/compiler/runWiring.ts";
 import { createExecutor, type ExecutorOptions } from "../../../src/executor/createExecutor.ts";
+import { onnxEngine } from "../../../src/executor/engine/onnxEngine.ts";
+import { EngineFaultError } from "../../../src/executor/errors.ts";
 import { planProgram } from "../../../src/executor/plan/planProgram.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { Team } from "../../../src/executor/threads/threadPool.ts";
@@ -11,8 +13,10 @@ import { readModel } from "../../../src/model/onnx/readModel.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { GraphBuilder } from "../../../testkit/onnx/graphBuilder.ts";
 import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
+import { faultyEngine } from "../../../testkit/programs/faultyEngine.ts";
 import { randomFloats, VALUES, type Values } from "../../../testkit/programs/randomWindow.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
+import { rejection } from "../../../testkit/rejection.ts";
 
 const OPTIONS = { minEngineWork: 1, chunkElements: 2 ** 18, threads: 1, memoryBytes: 2 ** 32, spreads: false };
 const dtype = DType.float32;
@@ -80,10 +84,10 @@ describe("products of a vector with constant weights", function () {
     it(`of${kind.replace(" ", "")}Numbers_haveTheBitsOfTheReference`, () => compare(kind, { threads: 1 }));
 
   /** Several vectors at once, as in a block of items that take nothing from each other. */
-  async function compareSome(kind: Values, options: ExecutorOptions, rounds = ROUNDS): Promise<void> {
+  async function compareSome(kind: Values, options: ExecutorOptions, rounds = ROUNDS, more = 0): Promise<void> {
     for (let seed = 1; seed <= rounds; seed++) {
       const { model, input } = vectorProduct(new Prng(seed), kind, { each: ["x"], eachOutputs: ["y"] });
-      const vectors = 1 + (seed % MAX_VECTORS);
+      const vectors = more + 1 + (seed % MAX_VECTORS);
       const items = Array.from({ length: vectors }, () => [input()]);
       const blocks = { lengths: [vectors], guessed: [] };
       const executor = await createExecutor(model, { ...options, minEngineWork: 1, blocks });
@@ -105,8 +109,41 @@ describe("products of a vector with constant weights", function () {
   for (const kind of VALUES)
     it(`ofSome${kind.replace(" ", "")}Vectors_haveTheBitsOfTheReference`, () => compareSome(kind, { threads: 1 }));
 
-  it("ofSomeVectorsWhereNoBoundIsTrusted_haveTheBitsOfTheReference", () =>
-    compareSome("wide", { threads: 1, alwaysExact: true }));
+  for (const kind of VALUES)
+    it(`ofMany${kind.replace(" ", "")}Vectors_whoseWeightsAreWidened_haveTheBitsOfTheReference`, async () => {
+      // Each element is checked; weights are widened as a whole, and in pieces of a few columns.
+      await compareSome(kind, { threads: 1, checksAll: true }, ROUNDS / 4, MAX_VECTORS);
+      await compareSome(kind, { threads: 1, chunkElements: 50 }, ROUNDS / 4, 2 * MAX_VECTORS);
+    });
+
+  it("ofManyVectorsInPartsOfTwoThreads_haveTheBitsOfTheReference", async () => {
+    const team = Team.hold(2);
+    await compareSome("ordinary", { threads: 2, minSplit: 0, evenly: true, chunkElements: 50 }, 12, MAX_VECTORS);
+    await team.release();
+  });
+
+  it("aFaultInAProductWithWidenedWeights_isFound", async () => {
+    const { model, input } = vectorProduct(new Prng(5), "ordinary", { each: ["x"], eachOutputs: ["y"] });
+    const engine = await onnxEngine();
+    let isFaulty = false;
+    const faulty = faultyEngine(engine, { floats: (out) => void (isFaulty && out.fill(0.5)) });
+    const vectors = MAX_VECTORS + 2;
+    const blocks = { lengths: [vectors], guessed: [] };
+    const executor = await createExecutor(model, { engine: faulty, minEngineWork: 1, checksAll: true, blocks });
+    const items = Array.from({ length: vectors }, () => [input()]);
+    expect((await executor.runBlock(items)).items.length).to.equal(vectors);
+    isFaulty = true;
+    expect(await rejection(executor.runBlock(items))).to.be.instanceOf(EngineFaultError);
+    await executor.close();
+    await engine.close();
+  });
+
+  for (const [name, more] of [
+    ["Some", 0],
+    ["Many", MAX_VECTORS],
+  ] as const)
+    it(`of${name}VectorsWhereNoBoundIsTrusted_haveTheBitsOfTheReference`, () =>
+      compareSome("wide", { threads: 1, alwaysExact: true }, ROUNDS / 2, more));
 
   it("ofSomeVectorsInPartsOfTwoThreads_haveTheBitsOfTheReference", async () => {
     const team = Team.hold(2);

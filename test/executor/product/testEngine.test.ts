@@ -36,12 +36,16 @@ describe("test of an engine at the start", function () {
         for (let row = 0; columns % 2 === 1 && row < rows; row++) out[row * columns + columns - 1] = 0.1;
       },
     },
+    lastElement_whereColumnsLieTermByTerm: {
+      floats: (out, { isByTerms }) => void (isByTerms === true && (out[out.length - 1] = -1 - out.at(-1)!)),
+    },
     lastTerm_whereThereAreMany: {
-      floats(out, { columns, inner }, left, right) {
+      floats(out, { columns, inner, isByTerms = false }, left, right) {
         if (inner < 64) return;
         for (let index = 0; index < out.length; index++) {
           const [row, column] = [Math.floor(index / columns), index % columns];
-          out[index]! -= left[(row + 1) * inner - 1]! * right[(column + 1) * inner - 1]!;
+          const last = isByTerms ? (inner - 1) * columns + column : (column + 1) * inner - 1;
+          out[index]! -= left[(row + 1) * inner - 1]! * right[last]!;
         }
       },
     },
