@@ -69,7 +69,7 @@ const decoderSchema = z
   .strict();
 
 const examples = z.number().int().positive();
-const rounded = z.literal(true).optional();
+const sums = z.enum(SUM_FORMS).exclude(["exact"]).optional();
 
 /** Options that turn a model into a training run. */
 const trainSchema = z
@@ -81,7 +81,7 @@ const trainSchema = z
     frozen: z.array(z.string()).optional(),
     rates: z.number().int().positive().optional(),
     share: z
-      .union([z.strictObject({ part: examples, rounded }), z.strictObject({ join: examples, rounded })])
+      .union([z.strictObject({ part: examples, sums }), z.strictObject({ join: examples, sums })])
       .optional(),
   })
   .strict();

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { SharesError, TrainingError } from "../../../src/compiler/errors.ts";
+import type { SumForm } from "../../../src/compiler/passes/shares/sumSteps.ts";
 import { parseShare, shareText, type TrainSpec } from "../../../src/compiler/wraps/trainSpec.ts";
 import { TRAINING } from "../../../src/compiler/wraps/wrapTraining.ts";
 import { createExecutor, type Executor } from "../../../src/executor/createExecutor.ts";
@@ -169,14 +170,15 @@ describe("training over shares of a batch", () => {
     for (const [name, bytes] of Object.entries({ x, labels, rates: floatTensor([1]).bytes })) given.set(name, bytes);
     given.set(TRAINING.index, int64Tensor([0]).bytes);
     const cuts = [[1, batch - 1], [batch - 1, 1], [batch], new Array<number>(batch).fill(1)];
-    const bits = async (rounded?: true): Promise<Set<string>> => {
+    const bits = async (sums?: SumForm): Promise<Set<string>> => {
       const all = cuts.map((cut) =>
-        training.cut(given, cut, executeReference as ExecuteProgram, rounded && { rounded }),
+        training.cut(given, cut, executeReference as ExecuteProgram, { sums }),
       );
       return new Set((await Promise.all(all)).map((made) => Buffer.from(made.get("weights_next")!).toString("hex")));
     };
     expect((await bits()).size).to.equal(1);
-    expect((await bits(true)).size).to.be.greaterThan(1);
+    expect((await bits("fixed")).size).to.equal(1);
+    expect((await bits("rounded")).size).to.be.greaterThan(1);
   });
 });
 
@@ -252,7 +254,7 @@ describe("training steps that cannot be cut", () => {
   });
 
   it("aShareIsReadAndWritten_andAnythingElseIsRefused", () => {
-    for (const text of ["part=16", "join=4", "part=1,rounded"]) expect(shareText(parseShare(text))).to.equal(text);
+    for (const text of ["part=16", "join=4", "part=1,rounded", "join=2,fixed"]) expect(shareText(parseShare(text))).to.equal(text);
     for (const text of ["", "part", "part=0", "join=-1", "part=1.5", "part=4,exact", "all=3", "part=9999999999"])
       expect(() => parseShare(text), text).to.throw(TrainingError);
   });

@@ -3,13 +3,13 @@ import type { Step, TensorRef, View } from "../../../program/types.ts";
 import { SharesError } from "../../errors.ts";
 import { withoutUnused, type Draft } from "./draft.ts";
 import { withExamples } from "./exampleDigit.ts";
-import { cutSum, type SumSteps } from "./sumSteps.ts";
+import { cutSum, type SumForm, type SumSteps } from "./sumSteps.ts";
 import { traceExamples, type Traced } from "./trace.ts";
 
 /** The share of a training step: the sums over `part` examples of the batch, or the update from `join` shares. */
 export type Share = ({ part: number } | { join: number }) & {
-  /** Whether each share rounds its sums: the bits then depend on the cut. By default sums are exact. */
-  rounded?: boolean | undefined;
+  /** The form of the shares' sums, `exact` by default. */
+  sums?: SumForm | undefined;
 };
 
 /** The k-th sum's name: every share's program has an output under the name, the joining program an input. */
@@ -38,7 +38,7 @@ export function cutBatch(draft: Draft, rowInputs: readonly string[], share: Shar
   traced.forEach((each, s) => {
     if (each.counts === undefined || each.reach.kind !== "all") return;
     const examples = "part" in share ? share.part : batch;
-    sums.set(s, cutSum(fewerExamples(each, batch, examples), share.rounded === true));
+    sums.set(s, cutSum(fewerExamples(each, batch, examples), share.sums ?? "exact", batch / examples));
   });
   if (sums.size === 0) refuse("no output needs a sum over the batch: there is nothing to cut");
   return withoutUnused(

@@ -1,9 +1,17 @@
-import { isFloat } from "../../../numerics/dtype.ts";
+import { DType, isFloat } from "../../../numerics/dtype.ts";
 import { limbCount } from "../../../numerics/exactSum.ts";
 import { product } from "../../../program/sums.ts";
 import { Reduce, type Step, type TensorRef, type View } from "../../../program/types.ts";
 import { partialSumStep } from "../provable/splits.ts";
 import { readsOf } from "../provable/parts.ts";
+import { fixedSum, fromFixed } from "./fixedSum.ts";
+
+/**
+ * How shares give their sums. `exact`: words that hold every bit. `fixed`: int64 numbers of units of 2^-40, to which
+ * each term is rounded. `rounded`: each share's sum rounded once, so that the bits depend on the cut.
+ */
+export const SUM_FORMS = ["exact", "fixed", "rounded"] as const;
+export type SumForm = (typeof SUM_FORMS)[number];
 
 /** A sum over a batch, cut into steps for two programs. */
 export type SumSteps = {
@@ -14,18 +22,29 @@ export type SumSteps = {
 };
 
 /**
- * Cuts a sum over a batch.
+ * Cuts a sum over a batch. A sum of a single number, such as a loss, is exact in any form: so the number shows NaN and
+ * Infinity. Integers have one form, and floats other than float32 none that is fixed.
  * @param step The sum over the examples of a share.
- * @param rounded Whether a share rounds its sum. Otherwise the share gives the exact sum's words. Integers have one
- *   form.
+ * @param shares The number of such shares in a batch; need not be whole.
  */
-export function cutSum(step: Step, rounded: boolean): SumSteps {
+export function cutSum(step: Step, form: SumForm, shares: number): SumSteps {
   const type = step.reduceType!;
-  const words = isFloat(type) && !rounded ? limbCount(type) : 1;
-  const share = words > 1 ? partialSumStep(step) : bareSum(step);
-  const join = (shares: number, input: number): Step => {
+  const isExact = form === "exact" || step.count === 1 || (form === "fixed" && type !== DType.float32);
+  if (isFloat(type) && isExact) return { share: partialSumStep(step), join: joined(step, limbCount(type)) };
+  const bare = bareSum(step);
+  if (form === "rounded" || !isFloat(type)) return { share: bare, join: joined(step, 1) };
+  const share = fixedSum(bare, Math.ceil(shares * product(step.redDigits)));
+  const join = joined({ ...step, ...fromFixed(step), reduceType: share.reduceType! }, 1);
+  return { share, join };
+}
+
+/** Returns how the sums of all shares are added. @param words Of each sum; 1 for plain numbers. */
+const joined =
+  (step: Step, words: number): SumSteps["join"] =>
+  (shares, input) => {
     const kept = readsOf(step.inputs, step.epilogueReads);
-    const sums: TensorRef = { kind: "input", index: input, dtype: share.dtype, count: shares * share.count };
+    const [dtype, count] = words > 1 ? [DType.limb, shares * step.count * words] : [step.reduceType!, shares * step.count];
+    const sums: TensorRef = { kind: "input", index: input, dtype, count };
     return {
       ...step,
       inputs: [...kept.inputs, sums],
@@ -36,8 +55,6 @@ export function cutSum(step: Step, rounded: boolean): SumSteps {
       term: { code: [], outA: 0, outB: 0 },
     };
   };
-  return { share, join };
-}
 
 /** The sum without what follows. */
 function bareSum(step: Step): Step {

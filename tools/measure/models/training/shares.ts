@@ -2,15 +2,14 @@ import { deflateRawSync } from "node:zlib";
 import { createExecutor } from "../../../../src/executor/createExecutor.ts";
 import { int64Tensor } from "../../../../src/model/onnx/tensorData.ts";
 import { readModel } from "../../../../src/model/onnx/readModel.ts";
+import { SUM_FORMS, type SumForm } from "../../../../src/compiler/passes/shares/sumSteps.ts";
 import type { CompiledModel } from "../../../../src/program/compiled.ts";
 import { TRAINING } from "../../../../src/compiler/wraps/wrapTraining.ts";
-import { digitsTraining } from "../../../../testkit/training/digitsExample.ts";
-import { perceptron, transformer } from "../../../../testkit/training/models.ts";
-import { readText } from "../../../../testkit/training/text.ts";
+import { SHARED_BATCH, SHARED_EXAMPLES } from "../../../../testkit/training/sharedExamples.ts";
 import { SharedTraining, type ExecuteProgram } from "../../../../testkit/training/shares.ts";
-import { fallingRates, floats, type Training } from "../../../../testkit/training/trainer.ts";
+import { floats, type Training } from "../../../../testkit/training/trainer.ts";
 
-const [SHARES, BATCH, TOKENS] = [4, 64, 16];
+const SHARES = 4;
 /** Steps of each model; the last one is measured. */
 const STEPS = 3;
 
@@ -18,7 +17,7 @@ const STEPS = 3;
 type SharesRow = {
   model: string;
   weights: number;
-  form: "exact" | "rounded";
+  form: SumForm;
   /** Bytes from a share, plain and deflated; bytes into the joining job. */
   share: number;
   deflated: number;
@@ -30,24 +29,6 @@ type SharesRow = {
   /** Whether the next state equals the uncut step's, bit by bit. */
   isSame: boolean;
 };
-
-/** Handwritten digits for two dense layers: 784, 128, 10. */
-function digitsPerceptron(): Training {
-  return { ...digitsTraining(STEPS), onnx: perceptron(BATCH) };
-}
-
-/** Characters of Moby-Dick for a transformer of two layers. */
-function textTransformer(): Training {
-  const { training, alphabet } = readText();
-  const shape = { tokens: TOKENS, characters: alphabet.length, width: 64, heads: 4, hidden: 256, layers: 2 };
-  const batch = (item: number) => {
-    const texts = Array.from({ length: BATCH }, (_, k) => (item * BATCH + k) * TOKENS);
-    const from = (shift: number) => texts.flatMap((at) => [...training.subarray(at + shift, at + shift + TOKENS)]);
-    return { x: int64Tensor(from(0)).bytes, labels: int64Tensor(from(1)).bytes };
-  };
-  const spec = { loss: "crossEntropy", optimiser: "adam" } as const;
-  return { onnx: transformer(shape, BATCH), spec, rates: fallingRates(STEPS, 0.004), batch };
-}
 
 /** Measures a step of a training over shares, in both forms. */
 async function sharesRows(model: string, { onnx, spec, rates, batch }: Training): Promise<SharesRow[]> {
@@ -63,9 +44,9 @@ async function sharesRows(model: string, { onnx, spec, rates, batch }: Training)
     milliseconds += joining;
     return tensors;
   };
-  const cut = new Array<number>(SHARES).fill(BATCH / SHARES);
+  const cut = new Array<number>(SHARES).fill(SHARED_BATCH / SHARES);
   const rows: SharesRow[] = [];
-  for (const form of ["exact", "rounded"] as const) {
+  for (const form of SUM_FORMS) {
     let given = new Map([...training.initial].map(([name, { bytes }]) => [name, bytes]));
     let row: SharesRow | undefined;
     for (let step = 0; step < STEPS; step++) {
@@ -81,7 +62,7 @@ async function sharesRows(model: string, { onnx, spec, rates, batch }: Training)
         if (names.includes(TRAINING.rates)) sums = inputs.filter((_, k) => /^sum_/.test(names[k]!));
         return execute(compiled, inputs);
       };
-      const joined = await training.cut(all, cut, watching, form === "rounded" ? { rounded: true } : {});
+      const joined = await training.cut(all, cut, watching, form === "exact" ? {} : { sums: form });
       const bytes = sums.reduce((sum, { length }) => sum + length, 0);
       row = {
         ...{ model, form, weights: training.initial.get(TRAINING.weights)!.shape[0]! },
@@ -99,13 +80,9 @@ async function sharesRows(model: string, { onnx, spec, rates, batch }: Training)
 
 /** Prints the bytes and the times of a training step over four shares, exact and rounded. */
 export async function measureShares(): Promise<void> {
-  const models = {
-    perceptron: digitsPerceptron(),
-    convolutions: digitsTraining(STEPS),
-    transformer: textTransformer(),
-  };
   const rows: SharesRow[] = [];
-  for (const [name, training] of Object.entries(models)) rows.push(...(await sharesRows(name, training)));
+  for (const [name, training] of Object.entries(SHARED_EXAMPLES))
+    rows.push(...(await sharesRows(name, training(STEPS))));
   console.table(
     rows.map(({ isSame, whole, shares, join, ...row }) => ({
       ...row,
