@@ -1,4 +1,5 @@
 import { z } from "zod/v4";
+import { SUM_FORMS } from "../../compiler/passes/shares/sumSteps.ts";
 import { LOSSES, OPTIMISERS, type OptimiserName } from "../../compiler/wraps/trainSpec.ts";
 import { parseDecideSpec } from "../../model/decision/decideSpec.ts";
 import { DecideError } from "../../model/decision/errors.ts";

@@ -5,80 +5,17 @@ import { parseShare, shareText, type TrainSpec } from "../../../src/compiler/wra
 import { TRAINING } from "../../../src/compiler/wraps/wrapTraining.ts";
 import { createExecutor, type Executor } from "../../../src/executor/createExecutor.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
-import { DType } from "../../../src/numerics/dtype.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { itAtLength } from "../../../testkit/atLength.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { Builder } from "../../../testkit/training/builder.ts";
+import { buildScores, cutOf, dense, SHARE_CASES } from "../../../testkit/training/randomShares.ts";
 import { digitsTraining } from "../../../testkit/training/digitsExample.ts";
-import { transformer } from "../../../testkit/training/models.ts";
 import { SharedTraining, type ExecuteProgram } from "../../../testkit/training/shares.ts";
 
 const OPTIMISERS = ["sgd", "momentum", "nesterov", "adagrad", "adam"] as const;
-
-/** A model with the number of its examples, and inputs for a step, drawn at random. */
-type Case = { onnx: Uint8Array; batch: number; loss: "crossEntropy" | "mse"; x: Uint8Array; labels: Uint8Array };
-
-const numbers = (prng: Prng, count: number): number[] =>
-  Array.from({ length: count }, () => (prng.uint32() / 2 ** 31 - 1) * 2 ** (prng.below(9) - 4));
-const whole = (prng: Prng, count: number, below: number): Uint8Array =>
-  int64Tensor(Array.from({ length: count }, () => prng.below(below))).bytes;
-
-/** Two layers over numbers; with `mse`, the labels are numbers too. */
-function dense(prng: Prng): Case {
-  const [batch, inputs, hidden, classes] = [2 + prng.below(9), 1 + prng.below(6), 1 + prng.below(7), 1 + prng.below(4)];
-  const loss = prng.below(2) === 0 ? ("mse" as const) : ("crossEntropy" as const);
-  const b = new Builder();
-  const inner = b.node(prng.below(2) === 0 ? "Tanh" : "Relu", [b.dense("x", inputs, hidden)]);
-  b.dense(inner, hidden, classes, { name: "scores" });
-  return {
-    ...{ onnx: build(b, [batch, inputs]), batch, loss },
-    x: floatTensor(numbers(prng, batch * inputs)).bytes,
-    labels: loss === "mse" ? floatTensor(numbers(prng, batch * classes)).bytes : whole(prng, batch, classes),
-  };
-}
-
-/** A convolution, a pooling, a dense layer. */
-function pictures(prng: Prng): Case {
-  const [batch, channels, side, classes] = [2 + prng.below(7), 1 + prng.below(3), 4 + prng.below(4), 2 + prng.below(3)];
-  const b = new Builder();
-  const pooling = prng.below(2) === 0 ? "MaxPool" : "AveragePool";
-  const pool = { kernel_shape: [2, 2], strides: [2, 2], ceil_mode: prng.below(2), pads: [prng.below(2), 0, 0, 0] };
-  const read = b.node("Relu", [b.conv("x", 1, channels)]);
-  const pooled = b.node(pooling, [read], pool);
-  const sizeOf = (pad: number): number => (pool.ceil_mode ? Math.ceil : Math.floor)((side + pad - 2) / 2) + 1;
-  const features = channels * sizeOf(pool.pads[0]!) * sizeOf(0);
-  b.dense(b.node("Flatten", [pooled]), features, classes, { name: "scores" });
-  return {
-    ...{ onnx: build(b, [batch, 1, side, side]), batch, loss: "crossEntropy" },
-    x: floatTensor(numbers(prng, batch * side * side)).bytes,
-    labels: whole(prng, batch, classes),
-  };
-}
-
-/** A transformer over a few tokens. */
-function tokens(prng: Prng): Case {
-  const [batch, count, heads] = [2 + prng.below(4), 1 + prng.below(4), 1 + prng.below(2)];
-  const shape = { tokens: count, characters: 5, width: 4 * heads, heads, hidden: 3, layers: 1 + prng.below(2) };
-  return {
-    ...{ onnx: transformer(shape, batch), batch, loss: "crossEntropy" },
-    ...{ x: whole(prng, batch * count, 5), labels: whole(prng, batch * count, 5) },
-  };
-}
-
-const build = (b: Builder, shape: readonly number[]): Uint8Array =>
-  b.build([{ name: "x", dtype: DType.float32, shape }], [{ name: "scores", dtype: DType.float32 }]);
-
-const KINDS = { dense, pictures, tokens };
-
-/** Cuts a batch at random. */
-function cutOf(prng: Prng, batch: number): number[] {
-  const cuts = new Set(Array.from({ length: prng.below(batch) }, () => 1 + prng.below(batch - 1)));
-  const ends = [...cuts, batch].sort((a, b) => a - b);
-  return ends.map((end, k) => end - (ends[k - 1] ?? 0));
-}
 
 /** Executors that are made once for each program. */
 class Fast {
@@ -96,9 +33,9 @@ class Fast {
 }
 
 /** Plays steps of a worker alone, and of shares. @returns names whose bits differ, with the step */
-async function differences(kind: keyof typeof KINDS, seed: number, steps: number): Promise<string[]> {
+async function differences(kind: keyof typeof SHARE_CASES, seed: number, steps: number): Promise<string[]> {
   const prng = new Prng(seed);
-  const { onnx, batch, loss, x, labels } = KINDS[kind](prng);
+  const { onnx, batch, loss, x, labels } = SHARE_CASES[kind](prng);
   const spec: TrainSpec = { loss, optimiser: OPTIMISERS[prng.below(5)]! };
   const training = new SharedTraining(readModel(onnx), spec);
   const fast = new Fast();
@@ -184,7 +121,7 @@ describe("training over shares of a batch", () => {
 
 describe("training steps that cannot be cut", () => {
   const refused = (b: Builder, shape: readonly number[], share: string, loss: TrainSpec["loss"] = "mse"): string => {
-    const training = new SharedTraining(readModel(build(b, shape)), { loss, optimiser: "sgd" });
+    const training = new SharedTraining(readModel(buildScores(b, shape)), { loss, optimiser: "sgd" });
     try {
       training.program(parseShare(share));
     } catch (error) {
