@@ -38,9 +38,18 @@ export type CrookSettings = {
   port: number;
 };
 
-const { url, chainId, market, key, kind, model: path, trains, batch, host, port } = JSON.parse(
-  process.env.CROOK!,
-) as CrookSettings;
+const {
+  url,
+  chainId,
+  market,
+  key,
+  kind,
+  model: path,
+  trains,
+  batch,
+  host,
+  port,
+} = JSON.parse(process.env.CROOK!) as CrookSettings;
 const executors = new FastExecutors({ threads: 1 });
 const whole = { x: readFileSync(batch.x), [TRAINING.labels]: readFileSync(batch.labels) };
 

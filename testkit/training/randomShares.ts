@@ -6,7 +6,13 @@ import { Builder } from "./builder.ts";
 import { transformer } from "./models.ts";
 
 /** A model with the number of its examples, and inputs for a step, drawn at random. */
-export type ShareCase = { onnx: Uint8Array; batch: number; loss: "crossEntropy" | "mse"; x: Uint8Array; labels: Uint8Array };
+export type ShareCase = {
+  onnx: Uint8Array;
+  batch: number;
+  loss: "crossEntropy" | "mse";
+  x: Uint8Array;
+  labels: Uint8Array;
+};
 
 const numbers = (prng: Prng, count: number): number[] =>
   Array.from({ length: count }, () => (prng.uint32() / 2 ** 31 - 1) * 2 ** (prng.below(9) - 4));

@@ -3,6 +3,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Share } from "../../src/compiler/passes/shares/cutBatch.ts";
+import type { SumForm } from "../../src/compiler/passes/shares/sumSteps.ts";
 import type { TrainSpec } from "../../src/compiler/wraps/trainSpec.ts";
 import { TRAINING } from "../../src/compiler/wraps/wrapTraining.ts";
 import { readModel } from "../../src/model/onnx/readModel.ts";
@@ -17,13 +19,15 @@ export class Stage {
   readonly spec: TrainSpec;
   readonly steps: number;
   readonly shares: number;
+  readonly #form: Pick<Share, "sums">;
   readonly #part: SharedTraining;
   readonly #examples: number;
   readonly #files: Server;
   readonly #steps: ReadonlyMap<string, number>;
 
-  private constructor({ onnx, spec, rates, batch }: Training, shares: number, files: Server) {
+  private constructor({ onnx, spec, rates, batch }: Training, shares: number, sums: SumForm, files: Server) {
     [this.steps, this.shares, this.#files] = [rates.length, shares, files];
+    this.#form = sums === "exact" ? {} : { sums };
     this.spec = { ...spec, rates: rates.length };
     for (const name of ["x", "labels", "files"]) mkdirSync(this.at(name));
     writeFileSync(this.at("model.onnx"), onnx);
@@ -36,9 +40,11 @@ export class Stage {
     this.#steps = this.#stepsByRoot(batches.map((given) => given.x!));
   }
 
-  static async open(training: Training, shares: number): Promise<Stage> {
-    const files = createServer(({ url }, response) => response.end(readFileSync(join(stage.at("files"), url!.slice(1)))));
-    const stage = new Stage(training, shares, files);
+  static async open(training: Training, shares: number, sums: SumForm): Promise<Stage> {
+    const files = createServer(({ url }, response) =>
+      response.end(readFileSync(join(stage.at("files"), url!.slice(1)))),
+    );
+    const stage = new Stage(training, shares, sums, files);
     await new Promise<void>((resolve) => void files.listen(0, "127.0.0.1", resolve));
     return stage;
   }
@@ -57,7 +63,8 @@ export class Stage {
 
   /** The options of the two programs. */
   get trains(): TrainSpec[] {
-    return [{ part: this.#examples / this.shares }, { join: this.shares }].map((share) => ({ ...this.spec, share }));
+    const shares = [{ part: this.#examples / this.shares }, { join: this.shares }];
+    return shares.map((share) => ({ ...this.spec, share: { ...share, ...this.#form } }));
   }
 
   /** The flags of `refute model train` and `refute job train`. */

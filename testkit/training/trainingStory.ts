@@ -2,7 +2,8 @@ import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { parseEther, type Address } from "viem";
+import { isAddressEqual, parseEther, type Address, type PublicClient } from "viem";
+import type { SumForm } from "../../src/compiler/passes/shares/sumSteps.ts";
 import type { ClaimRecord, History } from "../../src/chain/market/history.ts";
 import { killAtExit } from "../../src/deploy/devnet/killAtExit.ts";
 import { DispatchProcess } from "../dispatch/dispatchProcess.ts";
@@ -23,6 +24,8 @@ const STAKE = 1.5;
 /** A training over workers in processes of their own. */
 type TrainingStory = {
   training: Training;
+  /** The form of the shares' sums, exact by default. */
+  sums?: SumForm;
   /** Workers, dishonest ones included. Each has stake for one claim at a time. A batch has as many shares. */
   workers: number;
   /** The step, from 0, in which an honest worker is killed as it claims. */
@@ -43,6 +46,8 @@ type TrainingStoryResult = {
   lives: number;
   /** Jobs that a worker held too long. */
   late: number;
+  /** Gas of the workers' and the watcher's transactions. */
+  othersGas: number;
   /** Claims refuted. */
   refuted: Record<CrookKind | "honest", number>;
   isLieFinal: boolean;
@@ -55,9 +60,9 @@ type TrainingStoryResult = {
  */
 export async function playTraining(players: Players, story: TrainingStory): Promise<TrainingStoryResult> {
   const { chain } = players;
-  const { training, workers, killed, crooks = {} } = story;
+  const { training, workers, killed, crooks = {}, sums = "exact" } = story;
   const begun = Date.now();
-  const stage = await Stage.open(training, workers);
+  const stage = await Stage.open(training, workers, sums);
   const rpc = await serveRpc(chain.provider);
   const closing: (() => unknown)[] = [() => stage.close(), () => rpc.close()];
   const network = { chainId: chain.chainId, market: chain.market };
@@ -108,15 +113,30 @@ export async function playTraining(players: Players, story: TrainingStory): Prom
   mortal?.take(honest[0]!);
   await start(["watcher", "--mode", "defend"], await players.watcherKey(), rpc.url);
 
+  const requester = await chain.newAccount(parseEther("20"));
   const dispatcher = new DispatchProcess(
     [
-      ...["job", "train", ...stage.flags, "--shares", String(workers), "--fee", "0.02", "--budget", "15"],
+      ...[
+        "job",
+        "train",
+        ...stage.flags,
+        "--shares",
+        String(workers),
+        "--sums",
+        sums,
+        "--fee",
+        "0.02",
+        "--budget",
+        "15",
+      ],
       ...["--state", stage.at("training.db"), "--place-folder", stage.at("files"), "--out", stage.at("trained.onnx")],
       ...["--place-url", `http://${stage.host}/`, "--withheld-seconds", "20", "--check", "0", ...flags(rpc.url)],
       ...ports.flatMap((port) => ["--from", `http://127.0.0.1:${port}`]),
     ],
-    await chain.newAccount(parseEther("20")),
+    requester,
   );
+  const { publicClient } = await chain.newSession();
+  const first = await publicClient.getBlockNumber();
   let seen: History | undefined;
   const isWrong = ({ claim, jobId }: ClaimRecord): boolean => {
     const job = seen?.jobs.get(jobId);
@@ -146,7 +166,8 @@ export async function playTraining(players: Players, story: TrainingStory): Prom
     return {
       ...{ trained: readFileSync(stage.at("trained.onnx")), seconds: (Date.now() - begun) / 1_000, refuted },
       steps: (JSON.parse(stdout) as { steps: PrintedStep[] }).steps,
-      lives: honest[0]!.startedAt.length,
+      lives: honest[0]?.startedAt.length ?? 0,
+      othersGas: await othersGas(publicClient, players.addressOf(requester), first),
       late: [...history.jobs.values()].filter((job) => job.late.size > 0).length,
       isLieFinal: claims.some((claim) => claim.finalised && isWrong(claim)),
     };
@@ -155,4 +176,18 @@ export async function playTraining(players: Players, story: TrainingStory): Prom
     await time.catch(() => undefined);
     for (const close of closing) await close();
   }
+}
+
+/** The gas of all transactions since a block that are not of an account. */
+async function othersGas(
+  { getBlock, getBlockNumber, getTransactionReceipt }: PublicClient,
+  own: Address,
+  since: bigint,
+) {
+  let gas = 0n;
+  const head = await getBlockNumber();
+  for (let blockNumber = since + 1n; blockNumber <= head; blockNumber++)
+    for (const { from, hash } of (await getBlock({ blockNumber, includeTransactions: true })).transactions)
+      if (!isAddressEqual(from, own)) gas += (await getTransactionReceipt({ hash })).gasUsed;
+  return Number(gas);
 }

@@ -69,13 +69,13 @@ export const lossText = ({ loss, output }: TrainSpec): string => (output === und
 export const optimiserText = ({ optimiser, attributes = {} }: TrainSpec): string =>
   [optimiser, ...Object.entries(attributes).map(([name, value]) => `${name}=${value}`)].join();
 
-/** `part=16` or `join=4`, with `,fixed` or `,rounded` behind. @throws TrainingError */
+/** `part=16` or `join=4`, with the form of sums behind if they are not exact. @throws TrainingError */
 export function parseShare(text: string): Share {
   const [, kind, count, form] = /^(part|join)=([1-9]\d{0,8})(?:,(\w+))?$/.exec(text) ?? [];
   const sums = SUM_FORMS.find((each) => each === form && each !== "exact");
   if (kind === undefined || (form !== undefined && sums === undefined))
     throw new TrainingError(
-      `the share ${text}: expected part=EXAMPLES or join=SHARES, with ,fixed or ,rounded behind or not`,
+      `the share ${text}: expected part=EXAMPLES or join=SHARES, with ,fixed or ,rounded or ,bytes behind or not`,
     );
   const own = sums === undefined ? {} : { sums };
   return kind === "part" ? { part: Number(count), ...own } : { join: Number(count), ...own };

@@ -81,9 +81,7 @@ const trainSchema = z
     attributes: z.record(z.string(), z.number()).optional(),
     frozen: z.array(z.string()).optional(),
     rates: z.number().int().positive().optional(),
-    share: z
-      .union([z.strictObject({ part: examples, sums }), z.strictObject({ join: examples, sums })])
-      .optional(),
+    share: z.union([z.strictObject({ part: examples, sums }), z.strictObject({ join: examples, sums })]).optional(),
   })
   .strict();
 

@@ -58,6 +58,32 @@ async function differences(kind: keyof typeof SHARE_CASES, seed: number, steps: 
   return found;
 }
 
+/**
+ * The states after a step, by the fast executor and by the definition, for random cuts.
+ * @returns one entry for each cut: its bits, equal for both executors
+ */
+async function bitsOfCuts(kind: keyof typeof SHARE_CASES, seed: number, sums: SumForm, cuts: number) {
+  const prng = new Prng(seed);
+  const { onnx, batch, loss, x, labels } = SHARE_CASES[kind](prng);
+  const training = new SharedTraining(readModel(onnx), { loss, optimiser: OPTIMISERS[prng.below(5)]! });
+  const fast = new Fast();
+  const given = new Map([...training.initial].map(([name, { bytes }]) => [name, bytes]));
+  for (const [name, bytes] of Object.entries({ x, labels, rates: floatTensor([0.25]).bytes })) given.set(name, bytes);
+  given.set(TRAINING.index, int64Tensor([0]).bytes);
+  const textOf = (made: ReadonlyMap<string, Uint8Array>): string =>
+    [...made].map(([name, bytes]) => `${name} ${Buffer.from(bytes).toString("hex")}`).join();
+  const found: string[] = [];
+  for (let k = 0; k < cuts; k++) {
+    const cut = cutOf(prng, batch);
+    const made = await training.cut(given, cut, fast.execute, { sums });
+    const defined = await training.cut(given, cut, executeReference as ExecuteProgram, { sums });
+    expect(textOf(made), `${kind} ${seed} ${sums} ${cut.join()}`).to.equal(textOf(defined));
+    found.push(textOf(made));
+  }
+  await fast.close();
+  return found;
+}
+
 describe("training over shares of a batch", () => {
   for (const kind of ["dense", "pictures"] as const)
     it(`anyCutOfABatch_givesTheBitsOfOneWorker_${kind}`, async () => {
@@ -68,6 +94,22 @@ describe("training over shares of a batch", () => {
     itAtLength(`manyCutsOfManyModels_giveTheBitsOfOneWorker_${kind}`, async () => {
       for (let seed = 100; seed < 130; seed++) expect(await differences(kind, seed, 2)).to.deep.equal([]);
     });
+
+  it("fixedSums_haveTheSameBitsForAnyCut", async () => {
+    expect(new Set(await bitsOfCuts("dense", 3, "fixed", 3)).size).to.equal(1);
+  });
+
+  it("roundedSumsAndBytes_areThoseOfTheDefinition", async () => {
+    for (const sums of ["rounded", "bytes"] as const) await bitsOfCuts("dense", 4, sums, 1);
+  });
+
+  itAtLength("manyFixedSums_haveTheSameBitsForAnyCut_andBytesThoseOfTheDefinition", async () => {
+    for (const kind of Object.keys(SHARE_CASES) as (keyof typeof SHARE_CASES)[])
+      for (let seed = 200; seed < 210; seed++) {
+        expect(new Set(await bitsOfCuts(kind, seed, "fixed", 4)).size, `${kind} ${seed}`).to.equal(1);
+        await bitsOfCuts(kind, seed, "bytes", 2);
+      }
+  });
 
   itAtLength("digits_1_2_4_8Shares_giveTheStateOfOneWorker_afterSeveralSteps", async () => {
     const steps = 3;
@@ -108,9 +150,7 @@ describe("training over shares of a batch", () => {
     given.set(TRAINING.index, int64Tensor([0]).bytes);
     const cuts = [[1, batch - 1], [batch - 1, 1], [batch], new Array<number>(batch).fill(1)];
     const bits = async (sums?: SumForm): Promise<Set<string>> => {
-      const all = cuts.map((cut) =>
-        training.cut(given, cut, executeReference as ExecuteProgram, { sums }),
-      );
+      const all = cuts.map((cut) => training.cut(given, cut, executeReference as ExecuteProgram, { sums }));
       return new Set((await Promise.all(all)).map((made) => Buffer.from(made.get("weights_next")!).toString("hex")));
     };
     expect((await bits()).size).to.equal(1);
@@ -191,7 +231,8 @@ describe("training steps that cannot be cut", () => {
   });
 
   it("aShareIsReadAndWritten_andAnythingElseIsRefused", () => {
-    for (const text of ["part=16", "join=4", "part=1,rounded", "join=2,fixed"]) expect(shareText(parseShare(text))).to.equal(text);
+    for (const text of ["part=16", "join=4", "part=1,rounded", "join=2,fixed", "part=3,bytes"])
+      expect(shareText(parseShare(text))).to.equal(text);
     for (const text of ["", "part", "part=0", "join=-1", "part=1.5", "part=4,exact", "all=3", "part=9999999999"])
       expect(() => parseShare(text), text).to.throw(TrainingError);
   });

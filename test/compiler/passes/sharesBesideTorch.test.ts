@@ -14,9 +14,7 @@ import { cutOf, SHARE_CASES, type ShareCase } from "../../../testkit/training/ra
 import { SharedTraining, type ExecuteProgram } from "../../../testkit/training/shares.ts";
 
 /** Debian's Python, where python3-torch is, before any other. */
-const PYTHON = ["/usr/bin/python3", "python3"].find(
-  (python) => spawnSync(python, ["-c", "import torch"]).status === 0,
-);
+const PYTHON = ["/usr/bin/python3", "python3"].find((python) => spawnSync(python, ["-c", "import torch"]).status === 0);
 /** Of a gradient's greatest element: float32 forward and backward, beside float64. */
 const TOLERANCE = 2e-5;
 
@@ -51,7 +49,10 @@ async function byShares(model: Model, { batch, loss, x, labels }: ShareCase, cut
   expect(cut.reduce((sum, count) => sum + count, 0)).to.equal(batch);
   const training = new SharedTraining(model, { loss, optimiser: "momentum" });
   const given = new Map([...training.initial].map(([name, { bytes }]) => [name, bytes]));
-  given.set("x", x).set(TRAINING.labels, labels).set(TRAINING.rates, floatTensor([1]).bytes);
+  given
+    .set("x", x)
+    .set(TRAINING.labels, labels)
+    .set(TRAINING.rates, floatTensor([1]).bytes);
   given.set(TRAINING.index, int64Tensor([0]).bytes);
   const execute: ExecuteProgram = async (compiled, inputs) => {
     const executor = await createExecutor(compiled, { threads: 1 });
@@ -77,7 +78,13 @@ async function greatestDifference(seeds: readonly number[]): Promise<number> {
       const model = readModel(drawn.onnx);
       const { parts } = wrapTraining(model, { loss: drawn.loss, optimiser: "momentum" });
       const answer = Promise.race([once(lines, "line"), ended]);
-      torch.stdin.write(`${asked(model, parts.map(({ name }) => name), drawn)}\n`);
+      torch.stdin.write(
+        `${asked(
+          model,
+          parts.map(({ name }) => name),
+          drawn,
+        )}\n`,
+      );
       const own = await byShares(model, drawn, cutOf(prng, drawn.batch));
       const whole = JSON.parse(String((await answer)[0])) as number[];
       expect(own).to.have.length(whole.length);

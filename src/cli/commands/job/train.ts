@@ -32,7 +32,7 @@ const settings = {
   shares: required("n", "of each batch, each of which is a job; one more job joins them", whole(1, 1_000)),
   sums: defaulted<SumForm>(
     "form",
-    "of the shares: exact; fixed, with less to send and the same result for any --shares, or rounded",
+    "of the shares: exact; fixed (less to send, the same result for any --shares); rounded or bytes (least to send)",
     oneOf(...SUM_FORMS),
     "exact",
   ),

@@ -1,50 +1,62 @@
 import { DType, isFloat } from "../../../numerics/dtype.ts";
 import { limbCount } from "../../../numerics/exactSum.ts";
+import { Op } from "../../../program/operations.ts";
 import { product } from "../../../program/sums.ts";
 import { Reduce, type Step, type TensorRef, type View } from "../../../program/types.ts";
 import { partialSumStep } from "../provable/splits.ts";
-import { readsOf } from "../provable/parts.ts";
+import { readsOf, type Parts } from "../provable/parts.ts";
+import { byteSum, rowView } from "./byteSum.ts";
 import { fixedSum, fromFixed } from "./fixedSum.ts";
 
 /**
  * How shares give their sums. `exact`: words that hold every bit. `fixed`: int64 numbers of units of 2^-40, to which
- * each term is rounded. `rounded`: each share's sum rounded once, so that the bits depend on the cut.
+ * each term is rounded. `rounded`: float32, rounded once. `bytes`: rounded to 1/127 of a tensor's greatest sum. The bits
+ * of the last two depend on the cut.
  */
-export const SUM_FORMS = ["exact", "fixed", "rounded"] as const;
+export const SUM_FORMS = ["exact", "fixed", "rounded", "bytes"] as const;
 export type SumForm = (typeof SUM_FORMS)[number];
 
 /** A sum over a batch, cut into steps for two programs. */
 export type SumSteps = {
   /** The sum over some of the examples. */
-  share: Step;
-  /** Adds the sums from all shares; `input` is the number of the joining program's input. */
-  join: (shares: number, input: number) => Step;
+  parts: Parts;
+  /** The parts that a share gives. */
+  given: readonly number[];
+  /** Adds what all shares give; `inputs` are numbers of the joining program's inputs, one for each given part. */
+  join: (shares: number, inputs: readonly number[]) => Step;
 };
 
 /**
  * Cuts a sum over a batch. A sum of a single number, such as a loss, is exact in any form: so the number shows NaN and
- * Infinity. Integers have one form, and floats other than float32 none that is fixed.
+ * Infinity. Integers have one form, and floats other than float32 none but `exact` and `rounded`.
  * @param step The sum over the examples of a share.
  * @param shares The number of such shares in a batch; need not be whole.
  */
 export function cutSum(step: Step, form: SumForm, shares: number): SumSteps {
   const type = step.reduceType!;
-  const isExact = form === "exact" || step.count === 1 || (form === "fixed" && type !== DType.float32);
-  if (isFloat(type) && isExact) return { share: partialSumStep(step), join: joined(step, limbCount(type)) };
   const bare = bareSum(step);
-  if (form === "rounded" || !isFloat(type)) return { share: bare, join: joined(step, 1) };
-  const share = fixedSum(bare, Math.ceil(shares * product(step.redDigits)));
-  const join = joined({ ...step, ...fromFixed(step), reduceType: share.reduceType! }, 1);
-  return { share, join };
+  if (!isFloat(type)) return { parts: [bare], given: [0], join: joined(step, 1) };
+  if (form === "exact" || step.count === 1 || (form !== "rounded" && type !== DType.float32))
+    return { parts: [partialSumStep(step)], given: [0], join: joined(step, limbCount(type)) };
+  switch (form) {
+    case "rounded":
+      return { parts: [bare], given: [0], join: joined(step, 1) };
+    case "fixed": {
+      const fixed = fixedSum(bare, Math.ceil(shares * product(step.redDigits)));
+      return { parts: [fixed], given: [0], join: joined({ ...step, ...fromFixed(step), reduceType: fixed.dtype }, 1) };
+    }
+    case "bytes":
+      return { parts: byteSum(bare), given: [2, 1], join: joinedBytes(step) };
+  }
 }
 
 /** Returns how the sums of all shares are added. @param words Of each sum; 1 for plain numbers. */
 const joined =
   (step: Step, words: number): SumSteps["join"] =>
-  (shares, input) => {
+  (shares, [input]) => {
     const kept = readsOf(step.inputs, step.epilogueReads);
-    const [dtype, count] = words > 1 ? [DType.limb, shares * step.count * words] : [step.reduceType!, shares * step.count];
-    const sums: TensorRef = { kind: "input", index: input, dtype, count };
+    const dtype = words > 1 ? DType.limb : step.reduceType!;
+    const sums: TensorRef = { kind: "input", index: input!, dtype, count: shares * step.count * words };
     return {
       ...step,
       inputs: [...kept.inputs, sums],
@@ -53,6 +65,21 @@ const joined =
       termReads: [sharesView(kept.inputs.length, step.outDigits, shares, words)],
       epilogueReads: kept.views,
       term: { code: [], outA: 0, outB: 0 },
+    };
+  };
+
+/** Returns how the bytes of all shares are added, each times its share's scale: exactly, rounded once. */
+const joinedBytes =
+  (step: Step): SumSteps["join"] =>
+  (shares, [bytes, scales]) => {
+    const plain = joined({ ...step, reduceType: DType.int8 }, 1)(shares, [bytes!]);
+    const scale = rowView(plain.inputs.length, step.outDigits.length, shares);
+    const cast = { op: Op.cast, dtype: DType.int8, a: 0, b: DType.float32, c: 0 };
+    return {
+      ...plain,
+      inputs: [...plain.inputs, { kind: "input", index: scales!, dtype: DType.float32, count: shares }],
+      ...{ reduce: Reduce.dot, reduceType: DType.float32, termReads: [...plain.termReads, scale] },
+      term: { code: [cast], outA: 2 + step.constants.length, outB: 1 },
     };
   };
 

@@ -1,0 +1,117 @@
+import { createExecutor, type Executor } from "../../../../src/executor/createExecutor.ts";
+import { SUM_FORMS, type SumForm } from "../../../../src/compiler/passes/shares/sumSteps.ts";
+import { TRAINING } from "../../../../src/compiler/wraps/wrapTraining.ts";
+import { int64Tensor } from "../../../../src/model/onnx/tensorData.ts";
+import { readModel } from "../../../../src/model/onnx/readModel.ts";
+import type { CompiledModel } from "../../../../src/program/compiled.ts";
+import type { MerkleList } from "../../../../src/program/merkle/list.ts";
+import { tensorRoot } from "../../../../src/program/merkle/tensor.ts";
+import { Trace } from "../../../../src/program/trace/trace.ts";
+import { Players } from "../../../../testkit/players/players.ts";
+import { SHARED_BATCH, SHARED_EXAMPLES, type SharedExample } from "../../../../testkit/training/sharedExamples.ts";
+import { SharedTraining, type ExecuteProgram } from "../../../../testkit/training/shares.ts";
+import { floats } from "../../../../testkit/training/trainer.ts";
+import { playTraining } from "../../../../testkit/training/trainingStory.ts";
+
+const WORKERS = 4;
+/** Steps whose times count, after others. */
+const [WARM_UP, STEPS] = [2, 4];
+/** Steps played on a chain. */
+const PLAYED = 2;
+
+/** Processor milliseconds of a step. */
+type Times = { alone: number; shares: number; join: number; hashing: number; roots: number };
+
+/** Measures the processor time of a training over shares beside that of one process without claims. */
+async function timesOf(name: SharedExample, sums: SumForm): Promise<Times> {
+  const { onnx, spec, rates, batch } = SHARED_EXAMPLES[name](WARM_UP + STEPS);
+  const training = new SharedTraining(readModel(onnx), { ...spec, rates: rates.length });
+  const executors = new Map<CompiledModel, Executor>();
+  const times: Times = { alone: 0, shares: 0, join: 0, hashing: 0, roots: 0 };
+  let counts = false;
+  const timed = async <T>(kind: (spent: number) => void, action: () => T | Promise<T>): Promise<T> => {
+    const before = process.cpuUsage();
+    const result = await action();
+    const { user, system } = process.cpuUsage(before);
+    if (counts) kind((user + system) / 1_000 / STEPS);
+    return result;
+  };
+  const executorOf = async (compiled: CompiledModel): Promise<Executor> => {
+    const executor = executors.get(compiled) ?? (await createExecutor(compiled, { threads: 1 }));
+    executors.set(compiled, executor);
+    return executor;
+  };
+  const whole: ExecuteProgram = async (compiled, inputs) => {
+    const executor = await executorOf(compiled);
+    return (
+      await timed(
+        (ms) => (times.alone += ms),
+        () => executor.run(inputs),
+      )
+    ).tensors;
+  };
+  const claimed: ExecuteProgram = async (compiled, inputs) => {
+    const executor = await executorOf(compiled);
+    const kind = compiled.inputs.some((input) => input.name === TRAINING.rates) ? "join" : "shares";
+    let spent = 0;
+    const { tensors } = await timed(
+      (ms) => (times[kind] += spent = ms),
+      () => executor.run(inputs),
+    );
+    const made = tensors.map((tensor) => tensor.slice());
+    const trees = new Map<number, MerkleList>();
+    await timed(
+      (ms) => (times.hashing += ms - spent),
+      async () => {
+        const again = await executor.run(inputs, { keep: () => false, trees });
+        return new Trace(compiled.program, again.tensors, trees).root;
+      },
+    );
+    await timed(
+      (ms) => (times.roots += ms),
+      () => inputs.forEach((input) => tensorRoot(input)),
+    );
+    return made;
+  };
+  let given = new Map([...training.initial].map(([input, { bytes }]) => [input, bytes]));
+  for (let step = 0; step < WARM_UP + STEPS; step++) {
+    counts = step >= WARM_UP;
+    const all = new Map([...given, ...Object.entries(batch(step)), [TRAINING.rates, floats(rates)]]);
+    all.set(TRAINING.index, int64Tensor([step]).bytes);
+    await training.whole(all, whole);
+    const cut = new Array<number>(WORKERS).fill(SHARED_BATCH / WORKERS);
+    const joined = await training.cut(all, cut, claimed, sums === "exact" ? {} : { sums });
+    given = new Map([...given.keys()].map((input) => [input, joined.get(TRAINING.next(input))!]));
+  }
+  for (const executor of executors.values()) await executor.close();
+  return times;
+}
+
+/**
+ * Prints for each model and form the processor time of a step over four shares, beside a step of one process that makes
+ * no claims. Then prints gas, bytes and seconds of a step on a chain, with workers in processes of their own.
+ */
+export async function measureOverhead(): Promise<void> {
+  const names = Object.keys(SHARED_EXAMPLES) as SharedExample[];
+  const rows: Record<string, string | number>[] = [];
+  for (const name of names)
+    for (const sums of SUM_FORMS) {
+      const { alone, shares, join, hashing, roots } = await timesOf(name, sums);
+      const overhead = (shares + join + hashing + roots - alone) / alone;
+      const times = { alone, shares, join, hashing, "roots of inputs": roots };
+      const rounded = Object.entries(times).map(([key, ms]) => [`${key}, ms`, Number(ms.toFixed(1))]);
+      rows.push({ name, sums, ...Object.fromEntries(rounded), "overhead, %": Math.round(100 * overhead) });
+    }
+  console.table(rows);
+  const played: Record<string, string | number>[] = [];
+  for (const name of names) {
+    const players = await Players.create();
+    const story = { training: SHARED_EXAMPLES[name](PLAYED), workers: WORKERS, sums: "fixed" } as const;
+    const { steps, othersGas, seconds } = await playTraining(players, story);
+    await players.chain.close();
+    const { gas, bytes } = steps.at(-1)!;
+    const others = Math.round(othersGas / PLAYED);
+    played.push({ name, bytes, "requester's gas": gas, "others' gas": others, seconds: Math.round(seconds / PLAYED) });
+  }
+  console.table(played);
+}
