@@ -14,12 +14,13 @@ import { chosen, flag, readOptions } from "../../../options.ts";
 import { svgOf, type Chart } from "../../chart.ts";
 import { lossChart } from "./lossChart.ts";
 import { picturesSvg } from "./pictures.ts";
-import { measureOverhead } from "./overhead.ts";
+import { measureLosses } from "./losses.ts";
+import { measureOverhead, measurePlayed } from "./overhead.ts";
 import { measureShares } from "./shares.ts";
 
 const { write: isWriting, words } = readOptions(
   { write: flag("write the pictures of docs/training.md") },
-  "[digits] [text] [diffusion] [shares] [overhead]",
+  "[digits] [text] [diffusion] [shares] [losses] [overhead] [played]",
 );
 
 const [DIGITS_ITEMS, TEXT_ITEMS, DIFFUSION_ITEMS] = [300, 3_000, 6_000];
@@ -78,7 +79,8 @@ async function diffusion(): Promise<void> {
 }
 
 const EXAMPLES: Readonly<Record<string, () => Promise<void>>> = {
-  ...{ digits, text, diffusion, shares: measureShares, overhead: measureOverhead },
+  ...{ digits, text, diffusion, shares: measureShares, losses: measureLosses },
+  ...{ overhead: measureOverhead, played: measurePlayed },
 };
 const drawn = ["digits", "text", "diffusion"];
 const names = words.length > 0 ? words : isWriting ? drawn : Object.keys(EXAMPLES);

@@ -13,9 +13,10 @@ import { SharedTraining, type ExecuteProgram } from "../../../../testkit/trainin
 import { floats } from "../../../../testkit/training/trainer.ts";
 import { playTraining } from "../../../../testkit/training/trainingStory.ts";
 
+const NAMES = Object.keys(SHARED_EXAMPLES) as SharedExample[];
 const WORKERS = 4;
 /** Steps whose times count, after others. */
-const [WARM_UP, STEPS] = [2, 4];
+const [WARM_UP, STEPS] = [1, 3];
 /** Steps played on a chain. */
 const PLAYED = 2;
 
@@ -89,12 +90,11 @@ async function timesOf(name: SharedExample, sums: SumForm): Promise<Times> {
 
 /**
  * Prints for each model and form the processor time of a step over four shares, beside a step of one process that makes
- * no claims. Then prints gas, bytes and seconds of a step on a chain, with workers in processes of their own.
+ * no claims.
  */
 export async function measureOverhead(): Promise<void> {
-  const names = Object.keys(SHARED_EXAMPLES) as SharedExample[];
   const rows: Record<string, string | number>[] = [];
-  for (const name of names)
+  for (const name of NAMES)
     for (const sums of SUM_FORMS) {
       const { alone, shares, join, hashing, roots } = await timesOf(name, sums);
       const overhead = (shares + join + hashing + roots - alone) / alone;
@@ -103,15 +103,19 @@ export async function measureOverhead(): Promise<void> {
       rows.push({ name, sums, ...Object.fromEntries(rounded), "overhead, %": Math.round(100 * overhead) });
     }
   console.table(rows);
-  const played: Record<string, string | number>[] = [];
-  for (const name of names) {
+}
+
+/** Prints gas, bytes and seconds of a step on a chain, with workers in processes of their own. */
+export async function measurePlayed(): Promise<void> {
+  const rows: Record<string, string | number>[] = [];
+  for (const name of NAMES) {
     const players = await Players.create();
     const story = { training: SHARED_EXAMPLES[name](PLAYED), workers: WORKERS, sums: "fixed" } as const;
     const { steps, othersGas, seconds } = await playTraining(players, story);
     await players.chain.close();
     const { gas, bytes } = steps.at(-1)!;
     const others = Math.round(othersGas / PLAYED);
-    played.push({ name, bytes, "requester's gas": gas, "others' gas": others, seconds: Math.round(seconds / PLAYED) });
+    rows.push({ name, bytes, "requester's gas": gas, "others' gas": others, seconds: Math.round(seconds / PLAYED) });
   }
-  console.table(played);
+  console.table(rows);
 }

@@ -1,5 +1,5 @@
 import { deflateRawSync } from "node:zlib";
-import { createExecutor, type Executor } from "../../../../src/executor/createExecutor.ts";
+import { createExecutor } from "../../../../src/executor/createExecutor.ts";
 import { int64Tensor } from "../../../../src/model/onnx/tensorData.ts";
 import { readModel } from "../../../../src/model/onnx/readModel.ts";
 import { SUM_FORMS, type SumForm } from "../../../../src/compiler/passes/shares/sumSteps.ts";
@@ -7,13 +7,11 @@ import type { CompiledModel } from "../../../../src/program/compiled.ts";
 import { TRAINING } from "../../../../src/compiler/wraps/wrapTraining.ts";
 import { SHARED_BATCH, SHARED_EXAMPLES } from "../../../../testkit/training/sharedExamples.ts";
 import { SharedTraining, type ExecuteProgram } from "../../../../testkit/training/shares.ts";
-import { floats, mean, type Training } from "../../../../testkit/training/trainer.ts";
+import { floats, type Training } from "../../../../testkit/training/trainer.ts";
 
 const SHARES = 4;
 /** Steps of each model; the last one is measured. */
 const STEPS = 3;
-/** Steps for losses. */
-const LOSS_STEPS = 100;
 
 /** One form of a step over shares, measured. */
 type SharesRow = {
@@ -80,7 +78,7 @@ async function sharesRows(model: string, { onnx, spec, rates, batch }: Training)
   return rows;
 }
 
-/** Prints the bytes and the times of a training step over four shares, in each form, and losses. */
+/** Prints the bytes and the times of a training step over four shares, in each form. */
 export async function measureShares(): Promise<void> {
   const rows: SharesRow[] = [];
   for (const [name, training] of Object.entries(SHARED_EXAMPLES))
@@ -92,38 +90,4 @@ export async function measureShares(): Promise<void> {
       "bits of one worker": isSame,
     })),
   );
-  await printLosses();
-}
-
-/** Prints the losses of digits that a perceptron learns over four shares, by the form of sums; and bytes of a share. */
-async function printLosses(): Promise<void> {
-  const { onnx, spec, rates, batch } = SHARED_EXAMPLES.perceptron(LOSS_STEPS);
-  const training = new SharedTraining(readModel(onnx), { ...spec, rates: rates.length });
-  const executors = new Map<CompiledModel, Executor>();
-  const execute: ExecuteProgram = async (compiled, inputs) => {
-    const executor = executors.get(compiled) ?? (await createExecutor(compiled, { threads: 1 }));
-    executors.set(compiled, executor);
-    return (await executor.run(inputs)).tensors;
-  };
-  const cut = new Array<number>(SHARES).fill(SHARED_BATCH / SHARES);
-  const lossesOf = async (sums?: SumForm): Promise<number[]> => {
-    let given = new Map([...training.initial].map(([name, { bytes }]) => [name, bytes]));
-    const losses: number[] = [];
-    for (let step = 0; step < LOSS_STEPS; step++) {
-      const all = new Map([...given, ...Object.entries(batch(step)), [TRAINING.rates, floats(rates)]]);
-      all.set(TRAINING.index, int64Tensor([step]).bytes);
-      const made = await (sums === undefined ? training.whole(all, execute) : training.cut(all, cut, execute, { sums }));
-      losses.push(new Float32Array(made.get(TRAINING.loss)!.buffer)[0]!);
-      given = new Map([...given.keys()].map((name) => [name, made.get(TRAINING.next(name))!]));
-    }
-    return losses;
-  };
-  const row = (losses: readonly number[]) => ({
-    "first loss": losses[0]!.toFixed(4),
-    "mean of the last 20": mean(losses.slice(-20)).toFixed(4),
-  });
-  const rows: Record<string, object> = { "one worker, exact": row(await lossesOf()) };
-  for (const sums of ["fixed", "rounded", "bytes"] as const) rows[sums] = row(await lossesOf(sums));
-  console.table(rows);
-  for (const executor of executors.values()) await executor.close();
 }
