@@ -93,7 +93,9 @@ export async function measureLosses(): Promise<void> {
   const rows: Record<string, Record<string, string>> = {};
   for (const lie of Object.keys(LIES) as Lie[])
     for (const share of [0.02, 0.1, 0.25])
-      (rows[`lies: ${100 * share} %`] ??= {})[lie] = (await digits.loss("rounded", digits.lying(lie, share))).toFixed(4);
+      (rows[`lies: ${100 * share} %`] ??= {})[lie] = (await digits.loss("rounded", digits.lying(lie, share))).toFixed(
+        4,
+      );
   console.table(rows);
   await digits.close();
 }

@@ -15,12 +15,11 @@ import { svgOf, type Chart } from "../../chart.ts";
 import { lossChart } from "./lossChart.ts";
 import { picturesSvg } from "./pictures.ts";
 import { measureLosses } from "./losses.ts";
-import { measureOverhead, measurePlayed } from "./overhead.ts";
-import { measureShares } from "./shares.ts";
+import { measurePlayed, measureShares } from "./shares.ts";
 
 const { write: isWriting, words } = readOptions(
   { write: flag("write the pictures of docs/training.md") },
-  "[digits] [text] [diffusion] [shares] [losses] [overhead] [played]",
+  "[digits] [text] [diffusion] [shares] [losses] [played]",
 );
 
 const [DIGITS_ITEMS, TEXT_ITEMS, DIFFUSION_ITEMS] = [300, 3_000, 6_000];
@@ -79,8 +78,7 @@ async function diffusion(): Promise<void> {
 }
 
 const EXAMPLES: Readonly<Record<string, () => Promise<void>>> = {
-  ...{ digits, text, diffusion, shares: measureShares, losses: measureLosses },
-  ...{ overhead: measureOverhead, played: measurePlayed },
+  ...{ digits, text, diffusion, shares: measureShares, losses: measureLosses, played: measurePlayed },
 };
 const drawn = ["digits", "text", "diffusion"];
 const names = words.length > 0 ? words : isWriting ? drawn : Object.keys(EXAMPLES);
