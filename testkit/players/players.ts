@@ -68,7 +68,7 @@ export class Players {
     return new Players(chain, this.manufacturer);
   }
 
-  /** Returns the key of an attested worker. @param claims The stake, in collaterals of a claim. */
+  /** Returns an attested worker's key. @param claims The stake, in collaterals. */
   async workerKey(claims = 2): Promise<Hex> {
     const key = await this.chain.newAccount(parseEther("5"));
     const session = await this.chain.sessionOf(key);

@@ -1,6 +1,6 @@
 /**
- * A worker in a separate process that is honest except in one step of a training over shares. Takes {@link
- * CrookSettings} as JSON in the environment variable CROOK, sends a message once it serves its claims, and ends when
+ * A worker in a separate process, honest except in a single step. Takes {@link
+ * CrookSettings} as JSON in the environment variable CROOK, sends a message once claims are served, and ends when
  * killed.
  */
 import { readFileSync } from "node:fs";
@@ -19,7 +19,7 @@ import { FastExecutors } from "../../src/runs/fastExecutors.ts";
 import { ProgramLibrary } from "../../src/runs/programLibrary.ts";
 import { quiet } from "../players/players.ts";
 
-/** What a crook does in its step: a wrong element in the first tensor, or the gradient of the next share. */
+/** A crook's deed: a wrong element in the first tensor, or the next share's gradient. */
 export type CrookKind = "lying" | "copying";
 
 export type CrookSettings = {
@@ -30,9 +30,9 @@ export type CrookSettings = {
   kind: CrookKind;
   model: string;
   trains: readonly TrainSpec[];
-  /** Files with the whole batch of the step in which the worker is dishonest, by input. */
+  /** Files with the dishonest step's whole batch, by input. */
   batch: Readonly<Record<"x" | "labels", string>>;
-  /** The host of the jobs' inputs. */
+  /** The jobs' inputs' host. */
   host: string;
   /** Where it serves its claims. */
   port: number;

@@ -4,7 +4,7 @@ import { protocolAbi, type JobRecord } from "../../src/chain/market/history.ts";
 import type { RpcRequest } from "../nodes/rpcServer.ts";
 import type { RefuteProcess } from "../processes/refuteProcess.ts";
 
-/** A worker's process that is killed just after it claims a share of a step, and comes back once the job is late. */
+/** A worker's process, killed just after claiming a share, and started again once the job is late. */
 export class MortalWorker {
   readonly address: Address;
   readonly #step: number;
@@ -13,12 +13,12 @@ export class MortalWorker {
   #now = 0;
   #state: "alive" | "dead" | "back" = "alive";
 
-  /** @param step The step in which it is killed. */
+  /** @param step When the process is killed. */
   constructor(address: Address, step: number) {
     [this.address, this.#step] = [address, step];
   }
 
-  /** Takes the process, whose requests go through {@link through}. */
+  /** Takes the process. Requests go through {@link through}. */
   take(process: RefuteProcess): void {
     this.#process = process;
   }
@@ -38,7 +38,7 @@ export class MortalWorker {
     return answer;
   };
 
-  /** Looks at the jobs; starts the process again if its job may be taken by others. */
+  /** Looks at the jobs; starts the process again after others may take the job. */
   look(jobs: readonly JobRecord[], step: number): void {
     this.#now = step;
     if (!this.isDead || !jobs.some(({ late }) => late.has(this.address))) return;

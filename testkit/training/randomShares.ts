@@ -5,7 +5,7 @@ import type { Prng } from "../random/prng.ts";
 import { Builder } from "./builder.ts";
 import { transformer } from "./models.ts";
 
-/** A model with the number of its examples, and inputs for a step, drawn at random. */
+/** A random model with a batch size and inputs for a step. */
 export type ShareCase = {
   onnx: Uint8Array;
   batch: number;
@@ -61,7 +61,7 @@ function tokens(prng: Prng): ShareCase {
   };
 }
 
-/** The bytes of a model with an input "x". */
+/** A model's bytes, with an input "x". */
 export const buildScores = (b: Builder, shape: readonly number[]): Uint8Array =>
   b.build([{ name: "x", dtype: DType.float32, shape }], [{ name: "scores", dtype: DType.float32 }]);
 

@@ -11,7 +11,7 @@ const TOKENS = 16;
 /** Handwritten digits for two dense layers: 784, 128, 10. */
 const digitsPerceptron = (steps: number): Training => ({ ...digitsTraining(steps), onnx: perceptron(SHARED_BATCH) });
 
-/** Characters of Moby-Dick for a transformer of two layers. */
+/** Moby-Dick's characters for a transformer with two layers. */
 function textTransformer(steps: number): Training {
   const { training, alphabet } = readText();
   const shape = { tokens: TOKENS, characters: alphabet.length, width: 64, heads: 4, hidden: 256, layers: 2 };
@@ -24,7 +24,7 @@ function textTransformer(steps: number): Training {
   return { onnx: transformer(shape, SHARED_BATCH), spec, rates: fallingRates(steps, 0.004), batch };
 }
 
-/** Trainings that are cut into shares, by name, each with so many steps. */
+/** Trainings to cut into shares, by name; each takes a number: the steps. */
 export const SHARED_EXAMPLES = {
   perceptron: digitsPerceptron,
   convolutions: digitsTraining,

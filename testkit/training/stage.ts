@@ -13,7 +13,7 @@ import type { JobRecord } from "../../src/chain/market/history.ts";
 import { SharedTraining } from "./shares.ts";
 import type { Training } from "./trainer.ts";
 
-/** The files of a training over shares: the model, the batches, and a web server of the jobs' inputs. */
+/** A training's files: the model, the batches, and a web server for the jobs' inputs. */
 export class Stage {
   readonly folder: string = mkdtempSync(join(tmpdir(), "refute-shares-"));
   readonly spec: TrainSpec;
@@ -51,7 +51,7 @@ export class Stage {
 
   readonly at = (name: string): string => join(this.folder, name);
 
-  /** The file with an input's whole batch of a step. */
+  /** The file with an input's whole batch. */
   batchFile(name: string, step: number): string {
     return this.at(`${name}/${String(step).padStart(6, "0")}.bin`);
   }
@@ -67,7 +67,7 @@ export class Stage {
     return shares.map((share) => ({ ...this.spec, share: { ...share, ...this.#form } }));
   }
 
-  /** The flags of `refute model train` and `refute job train`. */
+  /** Flags for `refute model train` and `refute job train`. */
   get flags(): string[] {
     const { loss, optimiser } = this.spec;
     return [
@@ -77,7 +77,7 @@ export class Stage {
     ];
   }
 
-  /** The step of a job about a share; undefined for other jobs. */
+  /** A share's job's step; undefined for other jobs. */
   readonly stepOf = ({ inputRoots }: JobRecord): number | undefined =>
     inputRoots.map((root) => this.#steps.get(root)).find((step) => step !== undefined);
 

@@ -18,17 +18,17 @@ import type { Training } from "./trainer.ts";
 
 const CROOK = fileURLToPath(new URL("./crookedWorker.ts", import.meta.url));
 const KINDS: readonly CrookKind[] = ["lying", "copying"];
-/** A worker's stake, in collaterals: enough for one claim at a time, also after a late one. */
+/** A worker's stake, in collaterals: enough for a single claim, even after being late. */
 const STAKE = 1.5;
 
-/** A training over workers in processes of their own. */
+/** A training over workers in separate processes. */
 type TrainingStory = {
   training: Training;
-  /** The form of the shares' sums, exact by default. */
+  /** The form for sums, exact by default. */
   sums?: SumForm;
-  /** Workers, dishonest ones included. Each has stake for one claim at a time. A batch has as many shares. */
+  /** Workers, including dishonest workers. Each stake allows a single claim. Every worker gets a share. */
   workers: number;
-  /** The step, from 0, in which an honest worker is killed as it claims. */
+  /** The step, from 0, when an honest worker is killed after claiming. */
   killed?: number;
   /** The steps in which workers are dishonest. */
   crooks?: Readonly<Partial<Record<CrookKind, number>>>;
@@ -42,11 +42,11 @@ type TrainingStoryResult = {
   trained: Uint8Array;
   steps: readonly PrintedStep[];
   seconds: number;
-  /** Lives of the worker that is killed, or of any honest one. */
+  /** The killed worker's lives. */
   lives: number;
   /** Jobs that a worker held too long. */
   late: number;
-  /** Gas of the workers' and the watcher's transactions. */
+  /** Gas for transactions by workers and the watcher. */
   othersGas: number;
   /** Claims refuted. */
   refuted: Record<CrookKind | "honest", number>;
@@ -54,8 +54,8 @@ type TrainingStoryResult = {
 };
 
 /**
- * Plays a training with `refute job train`, workers (`refute worker`) and a watcher, all of them processes, on the
- * embedded chain. The inputs of jobs are files.
+ * Plays a training with `refute job train`, workers (`refute worker`) and a watcher, all separate processes, on the
+ * embedded chain. Jobs' inputs are files.
  * @throws Error with the command's error output, if the command fails
  */
 export async function playTraining(players: Players, story: TrainingStory): Promise<TrainingStoryResult> {
@@ -178,7 +178,7 @@ export async function playTraining(players: Players, story: TrainingStory): Prom
   }
 }
 
-/** The gas of all transactions since a block that are not of an account. */
+/** The gas for all transactions since a block, except an account's own. */
 async function othersGas(
   { getBlock, getBlockNumber, getTransactionReceipt }: PublicClient,
   own: Address,

@@ -69,7 +69,7 @@ export const lossText = ({ loss, output }: TrainSpec): string => (output === und
 export const optimiserText = ({ optimiser, attributes = {} }: TrainSpec): string =>
   [optimiser, ...Object.entries(attributes).map(([name, value]) => `${name}=${value}`)].join();
 
-/** `part=16` or `join=4`, with the form of sums behind if they are not exact. @throws TrainingError */
+/** `part=16` or `join=4`, with another form for sums behind. @throws TrainingError */
 export function parseShare(text: string): Share {
   const [, kind, count, form] = /^(part|join)=([1-9]\d{0,8})(?:,(\w+))?$/.exec(text) ?? [];
   const sums = SUM_FORMS.find((each) => each === form && each !== "exact");

@@ -39,7 +39,7 @@ function asked({ graph }: Model, weights: readonly string[], { loss, x, labels, 
   }));
   return JSON.stringify({
     ...{ nodes, weights, loss, output: graph.outputs[0]!.name },
-    tensors: { ...tensors, [name]: rows(x, dtype as DType, shape as number[]) },
+    tensors: { ...tensors, [name]: rows(x, dtype, shape as number[]) },
     labels: rows(labels, floats ? DType.float32 : DType.int64, floats || width > 1 ? [batch, width] : [batch]),
   });
 }

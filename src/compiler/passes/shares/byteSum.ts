@@ -17,8 +17,8 @@ export const rowView = (input: number, digit?: number, extent = 1): View => ({
 });
 
 /**
- * Returns the steps that round sums of float32 to bytes: the sums, the tensor's scale (the greatest size, divided by
- * 127), the bytes (each sum divided by the scale, rounded, half to even).
+ * Returns steps rounding float32 sums to bytes: the sums, the tensor's scale (the greatest size, divided by 127), the
+ * bytes (each sum divided by the scale, rounded, half to even).
  * @param sum Sums without an epilogue.
  */
 export function byteSum(sum: Step): Parts {

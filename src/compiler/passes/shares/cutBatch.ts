@@ -9,11 +9,11 @@ import { traceExamples, type Traced } from "./trace.ts";
 
 /** The share of a training step: the sums over `part` examples of the batch, or the update from `join` shares. */
 export type Share = ({ part: number } | { join: number }) & {
-  /** The form of the shares' sums, `exact` by default. */
+  /** The form for sums, `exact` by default. */
   sums?: SumForm | undefined;
 };
 
-/** Names of what a share gives of its k-th sum: outputs of every share's program, inputs of the joining program. */
+/** Names for a share's k-th sum: outputs in every share's program, inputs in the joining program. */
 const SUM_NAMES = [(k: number): string => `sum_${k}`, (k: number): string => `scale_${k}`] as const;
 
 /**
@@ -93,7 +93,7 @@ class Steps {
     this.#draft = draft;
   }
 
-  /** Adds steps in the place of step `s`; the last one gives its tensor. */
+  /** Adds steps in place of step `s`; the last gives the tensor. */
   add(s: number, ...parts: Parts): void {
     const own: number[] = [];
     for (const part of parts) {
@@ -106,14 +106,14 @@ class Steps {
     this.#numbers.set(s, own);
   }
 
-  /** The new number for step `s`, or of one of its parts. */
+  /** The new number for step `s` or a part. */
   numberOf(s: number, part?: number): number {
     const own = this.#numbers.get(s)!;
     return own[part ?? own.length - 1]!;
   }
 }
 
-/** What shares give of a sum, as outputs or inputs; `shares` stands before the shape of each. */
+/** A share's results for a sum; `shares` stands before each shape. */
 const sumInfos = (k: number, { parts, given }: SumSteps, shares: readonly number[]): TensorInfo[] =>
   given.map((part, n) => {
     const { dtype, count } = parts[part]!;
@@ -157,8 +157,7 @@ function joinDraft(
     if (own !== undefined) {
       const from = infos[numbers.indexOf(s)]!.map(({ name }) => inputOf(name));
       all.add(s, own.join(shares, from));
-    }
-    else if (reach.kind !== "rows") all.add(s, step);
+    } else if (reach.kind !== "rows") all.add(s, step);
   });
   const inputs = draft.inputs.map((input) => ({
     ...input,

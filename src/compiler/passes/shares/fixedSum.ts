@@ -8,7 +8,7 @@ import { withSlots } from "../provable/slots.ts";
 const { float32, float64, int64 } = DType;
 /** The unit of fixed sums is 2^-UNIT_BITS. */
 const UNIT_BITS = 40;
-/** A sum of as many bits beside the sign cannot leave int64. */
+/** Bits beside the sign: int64 has one more. */
 const SUM_BITS = 62;
 
 const number = (value: number): Constant => ({ dtype: float64, value: numberWord(value, float64) });
@@ -22,9 +22,9 @@ function appended(code: readonly Instruction[], first: number) {
 }
 
 /**
- * Returns a sum of float32 as a sum of integers, which has no order: each term (for `dot` the exact product) is rounded
- * to a multiple of 2^-40, half to even. Terms are clamped, so that no sum over the batch overflows; a NaN counts as 0.
- * @param terms Terms of the sum over the whole batch.
+ * Returns a float32 sum in integers, free from any order: each term (for `dot` the exact product) is rounded to the
+ * nearest multiple for the unit 2^-40, half to even. Terms are clamped: no sum over the batch overflows. NaN counts 0.
+ * @param terms The number for the whole batch.
  */
 export function fixedSum(step: Step, terms: number): Step {
   const limit = 2 ** (SUM_BITS - Math.ceil(Math.log2(terms)));
@@ -49,7 +49,7 @@ export function fixedSum(step: Step, terms: number): Step {
   };
 }
 
-/** Returns a step's epilogue for a sum in units of 2^-40, which becomes a float32: rounded to float64, then again. */
+/** Returns a step's epilogue for a fixed sum, turned into float32: rounded to float64, then again. */
 export function fromFixed(step: Step): Pick<Step, "constants" | "epilogue"> {
   const sum = step.epilogueReads.length;
   const scale = sum + 1 + step.constants.length;

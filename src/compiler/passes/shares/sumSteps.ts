@@ -9,9 +9,9 @@ import { byteSum, rowView } from "./byteSum.ts";
 import { fixedSum, fromFixed } from "./fixedSum.ts";
 
 /**
- * How shares give their sums. `exact`: words that hold every bit. `fixed`: int64 numbers of units of 2^-40, to which
- * each term is rounded. `rounded`: float32, rounded once. `bytes`: rounded to 1/127 of a tensor's greatest sum. The bits
- * of the last two depend on the cut.
+ * How shares give their sums. `exact`: words with every bit. `fixed`: int64, in units 2^-40, each term rounded first.
+ * `rounded`: float32, rounded once. `bytes`: in units 1/127 times a tensor's greatest sum. The bits after a step depend
+ * on the cut for `rounded` and `bytes`.
  */
 export const SUM_FORMS = ["exact", "fixed", "rounded", "bytes"] as const;
 export type SumForm = (typeof SUM_FORMS)[number];
@@ -20,17 +20,17 @@ export type SumForm = (typeof SUM_FORMS)[number];
 export type SumSteps = {
   /** The sum over some of the examples. */
   parts: Parts;
-  /** The parts that a share gives. */
+  /** The parts given by a share. */
   given: readonly number[];
-  /** Adds what all shares give; `inputs` are numbers of the joining program's inputs, one for each given part. */
+  /** Adds all shares' parts; `inputs` numbers the joining program's inputs, in the order in `given`. */
   join: (shares: number, inputs: readonly number[]) => Step;
 };
 
 /**
- * Cuts a sum over a batch. A sum of a single number, such as a loss, is exact in any form: so the number shows NaN and
- * Infinity. Integers have one form, and floats other than float32 none but `exact` and `rounded`.
- * @param step The sum over the examples of a share.
- * @param shares The number of such shares in a batch; need not be whole.
+ * Cuts a sum over a batch. Sums with a single number, for example a loss, are exact in any form: NaN and Infinity stay
+ * visible. Integers have a single form, floats except float32 only `exact` and `rounded`.
+ * @param step The sum over a share's examples.
+ * @param shares Shares in a batch; may be a fraction.
  */
 export function cutSum(step: Step, form: SumForm, shares: number): SumSteps {
   const type = step.reduceType!;
@@ -50,7 +50,7 @@ export function cutSum(step: Step, form: SumForm, shares: number): SumSteps {
   }
 }
 
-/** Returns how the sums of all shares are added. @param words Of each sum; 1 for plain numbers. */
+/** Returns how all shares' sums are added. @param words In each sum; 1 for plain numbers. */
 const joined =
   (step: Step, words: number): SumSteps["join"] =>
   (shares, [input]) => {
@@ -68,7 +68,7 @@ const joined =
     };
   };
 
-/** Returns how the bytes of all shares are added, each times its share's scale: exactly, rounded once. */
+/** Returns how all shares' bytes are added, each times the share's scale: exactly, rounded once. */
 const joinedBytes =
   (step: Step): SumSteps["join"] =>
   (shares, [bytes, scales]) => {

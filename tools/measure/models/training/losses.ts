@@ -12,7 +12,7 @@ import { floats, mean } from "../../../../testkit/training/trainer.ts";
 
 const [SHARES, STEPS, LAST] = [4, 100, 20];
 
-/** What an undetected liar gives in place of its sums. */
+/** Sums from an undetected liar: own sums, changed, or the former share's. */
 const LIES = {
   scale: (own: Float32Array) => own.map((value) => 10 * value),
   flip: (own: Float32Array) => own.map((value) => -value),
@@ -37,7 +37,7 @@ class Digits {
     return (await executor.run(inputs)).tensors;
   };
 
-  /** Executes, but of the shares (in rounded form) so many lie. */
+  /** Executes; the given fraction among the shares (in rounded form) lies. */
   lying(lie: Lie, share: number): ExecuteProgram {
     const prng = new Prng(54);
     let before: (Float32Array | undefined)[] = [];
@@ -61,7 +61,7 @@ class Digits {
     };
   }
 
-  /** The mean loss of the last steps. @param sums The form of the shares' sums; one worker alone if absent. */
+  /** The last steps' mean loss. @param sums The form of the shares' sums; one worker alone if absent. */
   async loss(sums?: SumForm, execute = this.execute): Promise<number> {
     const { rates, batch } = this.#made;
     const cut = new Array<number>(SHARES).fill(SHARED_BATCH / SHARES);
@@ -84,7 +84,7 @@ class Digits {
   }
 }
 
-/** Prints mean losses of digits: by the form of sums, and by the share of sums that are lies which nobody checks. */
+/** Prints mean losses for digits: by the sums' form, and by the fraction among sums with unchecked lies. */
 export async function measureLosses(): Promise<void> {
   const digits = new Digits();
   const forms: Record<string, string> = { "one worker": (await digits.loss()).toFixed(4) };

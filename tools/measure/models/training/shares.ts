@@ -21,23 +21,23 @@ const [WARM_UP, STEPS] = [1, 2];
 /** Steps played on a chain. */
 const PLAYED = 2;
 
-/** A step over shares, measured: processor milliseconds, and bytes of a share's sums. */
+/** A step over shares, measured: processor milliseconds, and bytes for a share's sums. */
 type Measured = {
-  /** One process that makes no claims. */
+  /** A process without claims. */
   alone: number;
   /** All shares, and the joining program, without hashing. */
   shares: number;
   join: number;
-  /** The roots of all these executions, and of their inputs. */
+  /** Roots for all executions, and for the inputs. */
   hashing: number;
   roots: number;
   bytes: number;
   deflated: number;
-  /** Whether the next state equals that of one process, bit by bit. */
+  /** Whether the next state equals the single process's, bit by bit. */
   isSame: boolean;
 };
 
-/** Measures a training over shares beside that of one process without claims. */
+/** Measures a training over shares beside a process without claims. */
 async function measured(name: SharedExample, sums: SumForm): Promise<Measured> {
   const { onnx, spec, rates, batch } = SHARED_EXAMPLES[name](WARM_UP + STEPS);
   const training = new SharedTraining(readModel(onnx), { ...spec, rates: rates.length });
@@ -110,7 +110,7 @@ async function measured(name: SharedExample, sums: SumForm): Promise<Measured> {
   return { ...times, bytes, deflated: Math.round(deflated), isSame };
 }
 
-/** Prints processor times and bytes of a step over four shares, for each model and form of sums. */
+/** Prints processor times and bytes for a step over four shares, for each model and form. */
 export async function measureShares(): Promise<void> {
   for (const name of NAMES)
     for (const sums of SUM_FORMS) {
@@ -124,7 +124,7 @@ export async function measureShares(): Promise<void> {
     }
 }
 
-/** Prints gas, bytes and seconds of a step on a chain, with workers in processes of their own. */
+/** Prints gas, bytes and seconds for a step on a chain, with workers in separate processes. */
 export async function measurePlayed(): Promise<void> {
   const rows: Record<string, string | number>[] = [];
   for (const name of NAMES) {
