@@ -88,8 +88,9 @@ async function greatestDifference(seeds: readonly number[]): Promise<number> {
       const own = await byShares(model, drawn, cutOf(prng, drawn.batch));
       const whole = JSON.parse(String((await answer)[0])) as number[];
       expect(own).to.have.length(whole.length);
+      // A single class has no loss, and no gradient.
       const greatest = whole.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-      own.forEach((value, k) => (worst = Math.max(worst, Math.abs(value - whole[k]!) / greatest)));
+      own.forEach((value, k) => (worst = Math.max(worst, Math.abs(value - whole[k]!) / (greatest || 1))));
     }
   torch.stdin.end();
   return worst;
