@@ -68,14 +68,14 @@ export class Players {
     return new Players(chain, this.manufacturer);
   }
 
-  /** Returns the key of an attested worker with stake for two claims. */
-  async workerKey(): Promise<Hex> {
+  /** Returns an attested worker's key. @param claims The stake, in collaterals. */
+  async workerKey(claims = 2): Promise<Hex> {
     const key = await this.chain.newAccount(parseEther("5"));
     const session = await this.chain.sessionOf(key);
     await attest(session, new SoftwareDevice(this.manufacturer), zeroHash);
-    const { collateral } = session.deployment.parameters;
-    await deposit(session, 2n * collateral);
-    await session.vault.stake(2n * collateral);
+    const stake = (BigInt(Math.round(100 * claims)) * session.deployment.parameters.collateral) / 100n;
+    await deposit(session, stake);
+    await session.vault.stake(stake);
     return key;
   }
 

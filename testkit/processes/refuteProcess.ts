@@ -6,6 +6,7 @@ import { encryptKeystoreJson } from "ethers";
 import type { Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
 import type { RunWiring } from "../../src/compiler/runWiring.ts";
+import type { TrainSpec } from "../../src/compiler/wraps/trainSpec.ts";
 import type { DecoderOptions } from "../../src/compiler/wraps/wrapDecoder.ts";
 import { killAtExit } from "../../src/deploy/devnet/killAtExit.ts";
 import { builtCommandLine } from "./commandLine.ts";
@@ -19,6 +20,7 @@ export type ServedModel = {
   bind?: object;
   run?: RunWiring;
   decoder?: DecoderOptions;
+  train?: TrainSpec;
 };
 
 /**
@@ -48,10 +50,10 @@ export class RefuteProcess {
     env: Readonly<Record<string, string>> = {},
   ) {
     this.#key = key;
-    const entries = models.map(({ bytes, shapes = {}, bind = {}, run, decoder }, k) => {
+    const entries = models.map(({ bytes, shapes = {}, bind = {}, run, decoder, train }, k) => {
       const path = join(this.#folder, `model${k}.onnx`);
       writeFileSync(path, bytes);
-      return { path, shapes, bind, run, decoder };
+      return { path, shapes, bind, run, decoder, train };
     });
     const list = join(this.#folder, "models.json");
     writeFileSync(list, JSON.stringify(entries));

@@ -63,10 +63,10 @@ export class SharedTraining {
     given: Named,
     examples: readonly number[],
     execute: ExecuteProgram,
-    { rounded, rowInputs = ["x", TRAINING.labels] }: { rounded?: true; rowInputs?: readonly string[] } = {},
+    { sums, rowInputs = ["x", TRAINING.labels] }: { sums?: Share["sums"]; rowInputs?: readonly string[] } = {},
   ): Promise<Map<string, Uint8Array>> {
     const batch = examples.reduce((sum, count) => sum + count, 0);
-    const sums = new Map<string, Uint8Array[]>();
+    const parts = new Map<string, Uint8Array[]>();
     let first = 0;
     for (const count of examples) {
       const own = new Map(
@@ -76,11 +76,11 @@ export class SharedTraining {
         }),
       );
       first += count;
-      const made = await this.#outputs(this.program({ part: count, rounded }), own, execute);
-      for (const [name, bytes] of made) sums.set(name, [...(sums.get(name) ?? []), bytes]);
+      const made = await this.#outputs(this.program({ part: count, sums }), own, execute);
+      for (const [name, bytes] of made) parts.set(name, [...(parts.get(name) ?? []), bytes]);
     }
-    const joined = new Map([...sums].map(([name, all]) => [name, new Uint8Array(Buffer.concat(all))]));
-    const join = this.program({ join: examples.length, rounded });
+    const joined = new Map([...parts].map(([name, all]) => [name, new Uint8Array(Buffer.concat(all))]));
+    const join = this.program({ join: examples.length, sums });
     return this.#outputs(join, new Map([...given, ...joined]), execute);
   }
 }

@@ -1,5 +1,6 @@
 import { TrainingError } from "../errors.ts";
 import type { Share } from "../passes/shares/cutBatch.ts";
+import { SUM_FORMS } from "../passes/shares/sumSteps.ts";
 
 /**
  * The minimised value: `crossEntropy` of scores (classes last) with each position's class; `mse`, the mean square of
@@ -68,14 +69,17 @@ export const lossText = ({ loss, output }: TrainSpec): string => (output === und
 export const optimiserText = ({ optimiser, attributes = {} }: TrainSpec): string =>
   [optimiser, ...Object.entries(attributes).map(([name, value]) => `${name}=${value}`)].join();
 
-/** `part=16` or `join=4`, with `,rounded` behind. @throws TrainingError */
+/** `part=16` or `join=4`, with another form for sums behind. @throws TrainingError */
 export function parseShare(text: string): Share {
-  const [, kind, count, rounded] = /^(part|join)=([1-9]\d{0,8})(,rounded)?$/.exec(text) ?? [];
-  if (kind === undefined)
-    throw new TrainingError(`the share ${text}: expected part=EXAMPLES or join=SHARES, with ,rounded behind or not`);
-  const form = rounded === undefined ? {} : { rounded: true };
-  return kind === "part" ? { part: Number(count), ...form } : { join: Number(count), ...form };
+  const [, kind, count, form] = /^(part|join)=([1-9]\d{0,8})(?:,(\w+))?$/.exec(text) ?? [];
+  const sums = SUM_FORMS.find((each) => each === form && each !== "exact");
+  if (kind === undefined || (form !== undefined && sums === undefined))
+    throw new TrainingError(
+      `the share ${text}: expected part=EXAMPLES or join=SHARES, with ,fixed or ,rounded or ,bytes behind or not`,
+    );
+  const own = sums === undefined ? {} : { sums };
+  return kind === "part" ? { part: Number(count), ...own } : { join: Number(count), ...own };
 }
 
 export const shareText = (share: Share): string =>
-  `${"part" in share ? `part=${share.part}` : `join=${share.join}`}${share.rounded === true ? ",rounded" : ""}`;
+  `${"part" in share ? `part=${share.part}` : `join=${share.join}`}${share.sums === undefined ? "" : `,${share.sums}`}`;

@@ -1,4 +1,5 @@
 import { z } from "zod/v4";
+import { SUM_FORMS } from "../../compiler/passes/shares/sumSteps.ts";
 import { LOSSES, OPTIMISERS, type OptimiserName } from "../../compiler/wraps/trainSpec.ts";
 import { parseDecideSpec } from "../../model/decision/decideSpec.ts";
 import { DecideError } from "../../model/decision/errors.ts";
@@ -70,7 +71,7 @@ const decoderSchema = z
   .strict();
 
 const examples = z.number().int().positive();
-const rounded = z.literal(true).optional();
+const sums = z.enum(SUM_FORMS).exclude(["exact"]).optional();
 
 /** Options that turn a model into a training run. */
 const trainSchema = z
@@ -81,9 +82,7 @@ const trainSchema = z
     attributes: z.record(z.string(), z.number()).optional(),
     frozen: z.array(z.string()).optional(),
     rates: z.number().int().positive().optional(),
-    share: z
-      .union([z.strictObject({ part: examples, rounded }), z.strictObject({ join: examples, rounded })])
-      .optional(),
+    share: z.union([z.strictObject({ part: examples, sums }), z.strictObject({ join: examples, sums })]).optional(),
   })
   .strict();
 

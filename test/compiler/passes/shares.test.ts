@@ -1,83 +1,21 @@
 import { expect } from "chai";
 import { SharesError, TrainingError } from "../../../src/compiler/errors.ts";
+import type { SumForm } from "../../../src/compiler/passes/shares/sumSteps.ts";
 import { parseShare, shareText, type TrainSpec } from "../../../src/compiler/wraps/trainSpec.ts";
 import { TRAINING } from "../../../src/compiler/wraps/wrapTraining.ts";
 import { createExecutor, type Executor } from "../../../src/executor/createExecutor.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
-import { DType } from "../../../src/numerics/dtype.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { itAtLength } from "../../../testkit/atLength.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { Builder } from "../../../testkit/training/builder.ts";
+import { buildScores, cutOf, dense, SHARE_CASES } from "../../../testkit/training/randomShares.ts";
 import { digitsTraining } from "../../../testkit/training/digitsExample.ts";
-import { transformer } from "../../../testkit/training/models.ts";
 import { SharedTraining, type ExecuteProgram } from "../../../testkit/training/shares.ts";
 
 const OPTIMISERS = ["sgd", "momentum", "nesterov", "adagrad", "adam"] as const;
-
-/** A model with the number of its examples, and inputs for a step, drawn at random. */
-type Case = { onnx: Uint8Array; batch: number; loss: "crossEntropy" | "mse"; x: Uint8Array; labels: Uint8Array };
-
-const numbers = (prng: Prng, count: number): number[] =>
-  Array.from({ length: count }, () => (prng.uint32() / 2 ** 31 - 1) * 2 ** (prng.below(9) - 4));
-const whole = (prng: Prng, count: number, below: number): Uint8Array =>
-  int64Tensor(Array.from({ length: count }, () => prng.below(below))).bytes;
-
-/** Two layers over numbers; with `mse`, the labels are numbers too. */
-function dense(prng: Prng): Case {
-  const [batch, inputs, hidden, classes] = [2 + prng.below(9), 1 + prng.below(6), 1 + prng.below(7), 1 + prng.below(4)];
-  const loss = prng.below(2) === 0 ? ("mse" as const) : ("crossEntropy" as const);
-  const b = new Builder();
-  const inner = b.node(prng.below(2) === 0 ? "Tanh" : "Relu", [b.dense("x", inputs, hidden)]);
-  b.dense(inner, hidden, classes, { name: "scores" });
-  return {
-    ...{ onnx: build(b, [batch, inputs]), batch, loss },
-    x: floatTensor(numbers(prng, batch * inputs)).bytes,
-    labels: loss === "mse" ? floatTensor(numbers(prng, batch * classes)).bytes : whole(prng, batch, classes),
-  };
-}
-
-/** A convolution, a pooling, a dense layer. */
-function pictures(prng: Prng): Case {
-  const [batch, channels, side, classes] = [2 + prng.below(7), 1 + prng.below(3), 4 + prng.below(4), 2 + prng.below(3)];
-  const b = new Builder();
-  const pooling = prng.below(2) === 0 ? "MaxPool" : "AveragePool";
-  const pool = { kernel_shape: [2, 2], strides: [2, 2], ceil_mode: prng.below(2), pads: [prng.below(2), 0, 0, 0] };
-  const read = b.node("Relu", [b.conv("x", 1, channels)]);
-  const pooled = b.node(pooling, [read], pool);
-  const sizeOf = (pad: number): number => (pool.ceil_mode ? Math.ceil : Math.floor)((side + pad - 2) / 2) + 1;
-  const features = channels * sizeOf(pool.pads[0]!) * sizeOf(0);
-  b.dense(b.node("Flatten", [pooled]), features, classes, { name: "scores" });
-  return {
-    ...{ onnx: build(b, [batch, 1, side, side]), batch, loss: "crossEntropy" },
-    x: floatTensor(numbers(prng, batch * side * side)).bytes,
-    labels: whole(prng, batch, classes),
-  };
-}
-
-/** A transformer over a few tokens. */
-function tokens(prng: Prng): Case {
-  const [batch, count, heads] = [2 + prng.below(4), 1 + prng.below(4), 1 + prng.below(2)];
-  const shape = { tokens: count, characters: 5, width: 4 * heads, heads, hidden: 3, layers: 1 + prng.below(2) };
-  return {
-    ...{ onnx: transformer(shape, batch), batch, loss: "crossEntropy" },
-    ...{ x: whole(prng, batch * count, 5), labels: whole(prng, batch * count, 5) },
-  };
-}
-
-const build = (b: Builder, shape: readonly number[]): Uint8Array =>
-  b.build([{ name: "x", dtype: DType.float32, shape }], [{ name: "scores", dtype: DType.float32 }]);
-
-const KINDS = { dense, pictures, tokens };
-
-/** Cuts a batch at random. */
-function cutOf(prng: Prng, batch: number): number[] {
-  const cuts = new Set(Array.from({ length: prng.below(batch) }, () => 1 + prng.below(batch - 1)));
-  const ends = [...cuts, batch].sort((a, b) => a - b);
-  return ends.map((end, k) => end - (ends[k - 1] ?? 0));
-}
 
 /** Executors that are made once for each program. */
 class Fast {
@@ -95,9 +33,9 @@ class Fast {
 }
 
 /** Plays steps of a worker alone, and of shares. @returns names whose bits differ, with the step */
-async function differences(kind: keyof typeof KINDS, seed: number, steps: number): Promise<string[]> {
+async function differences(kind: keyof typeof SHARE_CASES, seed: number, steps: number): Promise<string[]> {
   const prng = new Prng(seed);
-  const { onnx, batch, loss, x, labels } = KINDS[kind](prng);
+  const { onnx, batch, loss, x, labels } = SHARE_CASES[kind](prng);
   const spec: TrainSpec = { loss, optimiser: OPTIMISERS[prng.below(5)]! };
   const training = new SharedTraining(readModel(onnx), spec);
   const fast = new Fast();
@@ -120,6 +58,32 @@ async function differences(kind: keyof typeof KINDS, seed: number, steps: number
   return found;
 }
 
+/**
+ * The states after a step, by the fast executor and by the definition, for random cuts.
+ * @returns one entry for each cut: its bits, equal for both executors
+ */
+async function bitsOfCuts(kind: keyof typeof SHARE_CASES, seed: number, sums: SumForm, cuts: number) {
+  const prng = new Prng(seed);
+  const { onnx, batch, loss, x, labels } = SHARE_CASES[kind](prng);
+  const training = new SharedTraining(readModel(onnx), { loss, optimiser: OPTIMISERS[prng.below(5)]! });
+  const fast = new Fast();
+  const given = new Map([...training.initial].map(([name, { bytes }]) => [name, bytes]));
+  for (const [name, bytes] of Object.entries({ x, labels, rates: floatTensor([0.25]).bytes })) given.set(name, bytes);
+  given.set(TRAINING.index, int64Tensor([0]).bytes);
+  const textOf = (made: ReadonlyMap<string, Uint8Array>): string =>
+    [...made].map(([name, bytes]) => `${name} ${Buffer.from(bytes).toString("hex")}`).join();
+  const found: string[] = [];
+  for (let k = 0; k < cuts; k++) {
+    const cut = cutOf(prng, batch);
+    const made = await training.cut(given, cut, fast.execute, { sums });
+    const defined = await training.cut(given, cut, executeReference, { sums });
+    expect(textOf(made), `${kind} ${seed} ${sums} ${cut.join()}`).to.equal(textOf(defined));
+    found.push(textOf(made));
+  }
+  await fast.close();
+  return found;
+}
+
 describe("training over shares of a batch", () => {
   for (const kind of ["dense", "pictures"] as const)
     it(`anyCutOfABatch_givesTheBitsOfOneWorker_${kind}`, async () => {
@@ -130,6 +94,22 @@ describe("training over shares of a batch", () => {
     itAtLength(`manyCutsOfManyModels_giveTheBitsOfOneWorker_${kind}`, async () => {
       for (let seed = 100; seed < 130; seed++) expect(await differences(kind, seed, 2)).to.deep.equal([]);
     });
+
+  it("fixedSums_haveTheSameBitsForAnyCut", async () => {
+    expect(new Set(await bitsOfCuts("dense", 3, "fixed", 3)).size).to.equal(1);
+  });
+
+  it("roundedSumsAndBytes_areThoseOfTheDefinition", async () => {
+    for (const sums of ["rounded", "bytes"] as const) await bitsOfCuts("dense", 4, sums, 1);
+  });
+
+  itAtLength("manyFixedSums_haveTheSameBitsForAnyCut_andBytesThoseOfTheDefinition", async () => {
+    for (const kind of Object.keys(SHARE_CASES) as (keyof typeof SHARE_CASES)[])
+      for (let seed = 200; seed < 210; seed++) {
+        expect(new Set(await bitsOfCuts(kind, seed, "fixed", 4)).size, `${kind} ${seed}`).to.equal(1);
+        await bitsOfCuts(kind, seed, "bytes", 2);
+      }
+  });
 
   itAtLength("digits_1_2_4_8Shares_giveTheStateOfOneWorker_afterSeveralSteps", async () => {
     const steps = 3;
@@ -169,20 +149,19 @@ describe("training over shares of a batch", () => {
     for (const [name, bytes] of Object.entries({ x, labels, rates: floatTensor([1]).bytes })) given.set(name, bytes);
     given.set(TRAINING.index, int64Tensor([0]).bytes);
     const cuts = [[1, batch - 1], [batch - 1, 1], [batch], new Array<number>(batch).fill(1)];
-    const bits = async (rounded?: true): Promise<Set<string>> => {
-      const all = cuts.map((cut) =>
-        training.cut(given, cut, executeReference as ExecuteProgram, rounded && { rounded }),
-      );
+    const bits = async (sums?: SumForm): Promise<Set<string>> => {
+      const all = cuts.map((cut) => training.cut(given, cut, executeReference as ExecuteProgram, { sums }));
       return new Set((await Promise.all(all)).map((made) => Buffer.from(made.get("weights_next")!).toString("hex")));
     };
     expect((await bits()).size).to.equal(1);
-    expect((await bits(true)).size).to.be.greaterThan(1);
+    expect((await bits("fixed")).size).to.equal(1);
+    expect((await bits("rounded")).size).to.be.greaterThan(1);
   });
 });
 
 describe("training steps that cannot be cut", () => {
   const refused = (b: Builder, shape: readonly number[], share: string, loss: TrainSpec["loss"] = "mse"): string => {
-    const training = new SharedTraining(readModel(build(b, shape)), { loss, optimiser: "sgd" });
+    const training = new SharedTraining(readModel(buildScores(b, shape)), { loss, optimiser: "sgd" });
     try {
       training.program(parseShare(share));
     } catch (error) {
@@ -252,7 +231,8 @@ describe("training steps that cannot be cut", () => {
   });
 
   it("aShareIsReadAndWritten_andAnythingElseIsRefused", () => {
-    for (const text of ["part=16", "join=4", "part=1,rounded"]) expect(shareText(parseShare(text))).to.equal(text);
+    for (const text of ["part=16", "join=4", "part=1,rounded", "join=2,fixed", "part=3,bytes"])
+      expect(shareText(parseShare(text))).to.equal(text);
     for (const text of ["", "part", "part=0", "join=-1", "part=1.5", "part=4,exact", "all=3", "part=9999999999"])
       expect(() => parseShare(text), text).to.throw(TrainingError);
   });

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import type { Share } from "../../../compiler/passes/shares/cutBatch.ts";
+import { SUM_FORMS, type SumForm } from "../../../compiler/passes/shares/sumSteps.ts";
 import { TRAINING, weightsByName } from "../../../compiler/wraps/wrapTraining.ts";
 import type { KnownProgram } from "../../../dispute/run/execution.ts";
 import { shareTraining, trainShares, type ShareTraining } from "../../../parties/dispatcher/trainShares.ts";
@@ -24,15 +25,20 @@ import { addExamples } from "../../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../../modelOptions.ts";
 import { loadProgram } from "../../models.ts";
 import type { Output } from "../../output.ts";
-import { filePath, whole } from "../../parse.ts";
+import { filePath, oneOf, whole } from "../../parse.ts";
 import { prepareBatch } from "../../prepareJob.ts";
-import { addSettings, optional, readSettings, required, toggle } from "../../settings.ts";
+import { addSettings, defaulted, optional, readSettings, required } from "../../settings.ts";
 import { alwaysShow } from "../../words/helpGroups.ts";
 import { writeModel } from "../model/train.ts";
 
 const settings = {
   shares: required("n", "of each batch, each of which is a job; one more job joins them", whole(1, 1_000)),
-  rounded: toggle("each share rounds its sums: less to send, but the result depends on the number of shares"),
+  sums: defaulted<SumForm>(
+    "form",
+    "of the shares: exact; fixed (less to send, the same result for any --shares); rounded or bytes (least to send)",
+    oneOf(...SUM_FORMS),
+    "exact",
+  ),
   ...dispatchSettings,
   steps: optional<number>("n", "updates of the weights", whole(1), "as many as there are batches"),
   out: optional<string>("file", "where the trained model is written", filePath, "none"),
@@ -85,11 +91,11 @@ function prepare(path: string, options: Options, values: Values, output: Output)
   const isOwn = (k: number): boolean => compiled.program.inputs[k]!.source?.kind === "each";
   const own = compiled.inputs.filter(({ name }, k) => isOwn(k) && name !== TRAINING.labels);
   const batch = own[0]?.shape[0] ?? 0;
-  const { shares, rounded } = values;
+  const { shares, sums } = values;
   if (batch % shares !== 0)
     throw new UsageError(`--shares ${shares}: the ${batch} examples of a batch cannot be cut into shares of one size`);
   const shapes = { ...spec.shapes, ...Object.fromEntries(own.map(({ name, shape }) => [name, shape])) };
-  const form = rounded ? ({ rounded: true } as const) : {};
+  const form = sums === "exact" ? {} : { sums };
   const programOf = (share: Share): KnownProgram =>
     loadProgram({ ...spec, shapes, train: { ...train, share } }, output);
   const training = shareTraining({

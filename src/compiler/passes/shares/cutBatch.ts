@@ -2,18 +2,19 @@ import type { TensorInfo } from "../../../program/compiled.ts";
 import type { Step, TensorRef, View } from "../../../program/types.ts";
 import { SharesError } from "../../errors.ts";
 import { withoutUnused, type Draft } from "./draft.ts";
+import { withStepNumbers, type Parts } from "../provable/parts.ts";
 import { withExamples } from "./exampleDigit.ts";
-import { cutSum, type SumSteps } from "./sumSteps.ts";
+import { cutSum, type SumForm, type SumSteps } from "./sumSteps.ts";
 import { traceExamples, type Traced } from "./trace.ts";
 
 /** The share of a training step: the sums over `part` examples of the batch, or the update from `join` shares. */
 export type Share = ({ part: number } | { join: number }) & {
-  /** Whether each share rounds its sums: the bits then depend on the cut. By default sums are exact. */
-  rounded?: boolean | undefined;
+  /** The form for sums, `exact` by default. */
+  sums?: SumForm | undefined;
 };
 
-/** The k-th sum's name: every share's program has an output under the name, the joining program an input. */
-const sumName = (k: number): string => `sum_${k}`;
+/** Names for a share's k-th sum: outputs in every share's program, inputs in the joining program. */
+const SUM_NAMES = [(k: number): string => `sum_${k}`, (k: number): string => `scale_${k}`] as const;
 
 /**
  * Cuts a training step along its batch. A share's program gives a sum over some of the examples for each sum over the
@@ -38,7 +39,7 @@ export function cutBatch(draft: Draft, rowInputs: readonly string[], share: Shar
   traced.forEach((each, s) => {
     if (each.counts === undefined || each.reach.kind !== "all") return;
     const examples = "part" in share ? share.part : batch;
-    sums.set(s, cutSum(fewerExamples(each, batch, examples), share.rounded === true));
+    sums.set(s, cutSum(fewerExamples(each, batch, examples), share.sums ?? "exact", batch / examples));
   });
   if (sums.size === 0) refuse("no output needs a sum over the batch: there is nothing to cut");
   return withoutUnused(
@@ -85,39 +86,48 @@ function fewerExamples({ step, inputs, reach, counts }: Traced, batch: number, e
 class Steps {
   readonly steps: Step[] = [];
   readonly origins: Draft["origins"][number][] = [];
-  readonly #numbers = new Map<number, number>();
+  readonly #numbers = new Map<number, readonly number[]>();
   readonly #draft: Draft;
 
   constructor(draft: Draft) {
     this.#draft = draft;
   }
 
-  /** Adds a step in the place of step `s`. */
-  add(s: number, step: Step): void {
-    const moved = (ref: TensorRef): TensorRef =>
-      ref.kind === "step" ? { ...ref, index: this.#numbers.get(ref.index)! } : ref;
-    this.#numbers.set(s, this.steps.push({ ...step, inputs: step.inputs.map(moved) }) - 1);
-    this.origins.push(this.#draft.origins[s]!);
+  /** Adds steps in place of step `s`; the last gives the tensor. */
+  add(s: number, ...parts: Parts): void {
+    const own: number[] = [];
+    for (const part of parts) {
+      const moved = (ref: TensorRef): TensorRef =>
+        ref.kind === "step" && ref.index >= 0 ? { ...ref, index: this.numberOf(ref.index) } : ref;
+      const step = withStepNumbers({ ...part, inputs: part.inputs.map(moved) }, own);
+      own.push(this.steps.push(step) - 1);
+      this.origins.push(this.#draft.origins[s]!);
+    }
+    this.#numbers.set(s, own);
   }
 
-  /** The new number for step `s`. */
-  numberOf(s: number): number {
-    return this.#numbers.get(s)!;
+  /** The new number for step `s` or a part. */
+  numberOf(s: number, part?: number): number {
+    const own = this.#numbers.get(s)!;
+    return own[part ?? own.length - 1]!;
   }
 }
 
-/** A sum as an output or an input; `shape` has what each share gives. */
-const sumInfo = (k: number, { dtype, count }: Step, shares: readonly number[]): TensorInfo => ({
-  ...{ name: sumName(k), dtype, shape: [...shares, count] },
-});
+/** A share's results for a sum; `shares` stands before each shape. */
+const sumInfos = (k: number, { parts, given }: SumSteps, shares: readonly number[]): TensorInfo[] =>
+  given.map((part, n) => {
+    const { dtype, count } = parts[part]!;
+    return { name: SUM_NAMES[n]!(k), dtype, shape: [...shares, count] };
+  });
 
 type Examples = { rowInputs: readonly string[]; batch: number; examples: number };
 
 function partDraft(draft: Draft, traced: readonly Traced[], sums: ReadonlyMap<number, SumSteps>, of: Examples): Draft {
   const all = new Steps(draft);
   traced.forEach((each, s) => {
-    const sum = sums.get(s)?.share;
-    if (sum !== undefined || each.reach.kind !== "all") all.add(s, sum ?? fewerExamples(each, of.batch, of.examples));
+    const sum = sums.get(s);
+    if (sum !== undefined) all.add(s, ...sum.parts);
+    else if (each.reach.kind !== "all") all.add(s, fewerExamples(each, of.batch, of.examples));
   });
   const inputs = draft.inputs.map((input) => ({
     ...input,
@@ -125,10 +135,9 @@ function partDraft(draft: Draft, traced: readonly Traced[], sums: ReadonlyMap<nu
     source: input.source === "carried" ? ("shared" as const) : input.source,
     shape: of.rowInputs.includes(input.name) ? [of.examples, ...input.shape.slice(1)] : input.shape,
   }));
-  const outputs = [...sums].map(([s, { share }], k) => ({
-    ...sumInfo(k, share, []),
-    ...{ step: all.numberOf(s), each: true },
-  }));
+  const outputs = [...sums].flatMap(([s, sum], k) =>
+    sumInfos(k, sum, []).map((info, n) => ({ ...info, step: all.numberOf(s, sum.given[n]), each: true })),
+  );
   return { steps: all.steps, origins: all.origins, inputs, outputs };
 }
 
@@ -139,18 +148,21 @@ function joinDraft(
   shares: number,
 ): Draft {
   const all = new Steps(draft);
-  const first = draft.inputs.length;
+  const infos = [...sums.values()].map((sum, k) => sumInfos(k, sum, [shares]));
+  const given = infos.flat().map((info) => ({ ...info, source: "each" as const }));
+  const inputOf = (name: string): number => draft.inputs.length + given.findIndex((info) => info.name === name);
   const numbers = [...sums.keys()];
   traced.forEach(({ step, reach }, s) => {
     const own = sums.get(s);
-    if (own !== undefined) all.add(s, own.join(shares, first + numbers.indexOf(s)));
-    else if (reach.kind !== "rows") all.add(s, step);
+    if (own !== undefined) {
+      const from = infos[numbers.indexOf(s)]!.map(({ name }) => inputOf(name));
+      all.add(s, own.join(shares, from));
+    } else if (reach.kind !== "rows") all.add(s, step);
   });
   const inputs = draft.inputs.map((input) => ({
     ...input,
     ...(input.carried !== undefined && { carried: all.numberOf(input.carried) }),
   }));
-  const given = numbers.map((s, k) => ({ ...sumInfo(k, sums.get(s)!.share, [shares]), source: "each" as const }));
   const outputs = draft.outputs.map((output) => ({ ...output, step: all.numberOf(output.step) }));
   return { steps: all.steps, origins: all.origins, inputs: [...inputs, ...given], outputs };
 }

@@ -14,11 +14,12 @@ import { chosen, flag, readOptions } from "../../../options.ts";
 import { svgOf, type Chart } from "../../chart.ts";
 import { lossChart } from "./lossChart.ts";
 import { picturesSvg } from "./pictures.ts";
-import { measureShares } from "./shares.ts";
+import { measureLosses } from "./losses.ts";
+import { measurePlayed, measureShares } from "./shares.ts";
 
 const { write: isWriting, words } = readOptions(
   { write: flag("write the pictures of docs/training.md") },
-  "[digits] [text] [diffusion] [shares]",
+  "[digits] [text] [diffusion] [shares] [losses] [played]",
 );
 
 const [DIGITS_ITEMS, TEXT_ITEMS, DIFFUSION_ITEMS] = [300, 3_000, 6_000];
@@ -76,7 +77,9 @@ async function diffusion(): Promise<void> {
     );
 }
 
-const EXAMPLES: Readonly<Record<string, () => Promise<void>>> = { digits, text, diffusion, shares: measureShares };
+const EXAMPLES: Readonly<Record<string, () => Promise<void>>> = {
+  ...{ digits, text, diffusion, shares: measureShares, losses: measureLosses, played: measurePlayed },
+};
 const drawn = ["digits", "text", "diffusion"];
 const names = words.length > 0 ? words : isWriting ? drawn : Object.keys(EXAMPLES);
 for (const [, example] of chosen(names, EXAMPLES, "example")) await example();

@@ -1,116 +1,140 @@
 import { deflateRawSync } from "node:zlib";
-import { createExecutor } from "../../../../src/executor/createExecutor.ts";
+import { createExecutor, type Executor } from "../../../../src/executor/createExecutor.ts";
+import { SUM_FORMS, type SumForm } from "../../../../src/compiler/passes/shares/sumSteps.ts";
+import { TRAINING } from "../../../../src/compiler/wraps/wrapTraining.ts";
 import { int64Tensor } from "../../../../src/model/onnx/tensorData.ts";
 import { readModel } from "../../../../src/model/onnx/readModel.ts";
 import type { CompiledModel } from "../../../../src/program/compiled.ts";
-import { TRAINING } from "../../../../src/compiler/wraps/wrapTraining.ts";
-import { digitsTraining } from "../../../../testkit/training/digitsExample.ts";
-import { perceptron, transformer } from "../../../../testkit/training/models.ts";
-import { readText } from "../../../../testkit/training/text.ts";
+import type { MerkleList } from "../../../../src/program/merkle/list.ts";
+import { tensorRoot } from "../../../../src/program/merkle/tensor.ts";
+import { Trace } from "../../../../src/program/trace/trace.ts";
+import { Players } from "../../../../testkit/players/players.ts";
+import { SHARED_BATCH, SHARED_EXAMPLES, type SharedExample } from "../../../../testkit/training/sharedExamples.ts";
 import { SharedTraining, type ExecuteProgram } from "../../../../testkit/training/shares.ts";
-import { fallingRates, floats, type Training } from "../../../../testkit/training/trainer.ts";
+import { floats } from "../../../../testkit/training/trainer.ts";
+import { playTraining } from "../../../../testkit/training/trainingStory.ts";
 
-const [SHARES, BATCH, TOKENS] = [4, 64, 16];
-/** Steps of each model; the last one is measured. */
-const STEPS = 3;
+const NAMES = Object.keys(SHARED_EXAMPLES) as SharedExample[];
+const WORKERS = 4;
+/** Steps whose times count, after others. */
+const [WARM_UP, STEPS] = [1, 2];
+/** Steps played on a chain. */
+const PLAYED = 2;
 
-/** One form of a step over shares, measured. */
-type SharesRow = {
-  model: string;
-  weights: number;
-  form: "exact" | "rounded";
-  /** Bytes from a share, plain and deflated; bytes into the joining job. */
-  share: number;
-  deflated: number;
-  joined: number;
-  /** Milliseconds: the uncut step, all shares together, the joining program. */
-  whole: number;
+/** A step over shares, measured: processor milliseconds, and bytes for a share's sums. */
+type Measured = {
+  /** A process without claims. */
+  alone: number;
+  /** All shares, and the joining program, without hashing. */
   shares: number;
   join: number;
-  /** Whether the next state equals the uncut step's, bit by bit. */
+  /** Roots for all executions, and for the inputs. */
+  hashing: number;
+  roots: number;
+  bytes: number;
+  deflated: number;
+  /** Whether the next state equals the single process's, bit by bit. */
   isSame: boolean;
 };
 
-/** Handwritten digits for two dense layers: 784, 128, 10. */
-function digitsPerceptron(): Training {
-  return { ...digitsTraining(STEPS), onnx: perceptron(BATCH) };
-}
-
-/** Characters of Moby-Dick for a transformer of two layers. */
-function textTransformer(): Training {
-  const { training, alphabet } = readText();
-  const shape = { tokens: TOKENS, characters: alphabet.length, width: 64, heads: 4, hidden: 256, layers: 2 };
-  const batch = (item: number) => {
-    const texts = Array.from({ length: BATCH }, (_, k) => (item * BATCH + k) * TOKENS);
-    const from = (shift: number) => texts.flatMap((at) => [...training.subarray(at + shift, at + shift + TOKENS)]);
-    return { x: int64Tensor(from(0)).bytes, labels: int64Tensor(from(1)).bytes };
-  };
-  const spec = { loss: "crossEntropy", optimiser: "adam" } as const;
-  return { onnx: transformer(shape, BATCH), spec, rates: fallingRates(STEPS, 0.004), batch };
-}
-
-/** Measures a step of a training over shares, in both forms. */
-async function sharesRows(model: string, { onnx, spec, rates, batch }: Training): Promise<SharesRow[]> {
+/** Measures a training over shares beside a process without claims. */
+async function measured(name: SharedExample, sums: SumForm): Promise<Measured> {
+  const { onnx, spec, rates, batch } = SHARED_EXAMPLES[name](WARM_UP + STEPS);
   const training = new SharedTraining(readModel(onnx), { ...spec, rates: rates.length });
-  const executors = new Map<CompiledModel, Awaited<ReturnType<typeof createExecutor>>>();
-  let [milliseconds, joining] = [0, 0];
-  const execute: ExecuteProgram = async (compiled, inputs) => {
+  const executors = new Map<CompiledModel, Executor>();
+  const times = { alone: 0, shares: 0, join: 0, hashing: 0, roots: 0 };
+  let [bytes, deflated, isSame] = [0, 0, true];
+  let counts = false;
+  const timed = async <T>(kind: (spent: number) => void, action: () => T | Promise<T>): Promise<T> => {
+    const before = process.cpuUsage();
+    const result = await action();
+    const { user, system } = process.cpuUsage(before);
+    if (counts) kind((user + system) / 1_000 / STEPS);
+    return result;
+  };
+  const executorOf = async (compiled: CompiledModel): Promise<Executor> => {
     const executor = executors.get(compiled) ?? (await createExecutor(compiled, { threads: 1 }));
     executors.set(compiled, executor);
-    const start = performance.now();
-    const { tensors } = await executor.run(inputs);
-    joining = performance.now() - start;
-    milliseconds += joining;
-    return tensors;
+    return executor;
   };
-  const cut = new Array<number>(SHARES).fill(BATCH / SHARES);
-  const rows: SharesRow[] = [];
-  for (const form of ["exact", "rounded"] as const) {
-    let given = new Map([...training.initial].map(([name, { bytes }]) => [name, bytes]));
-    let row: SharesRow | undefined;
-    for (let step = 0; step < STEPS; step++) {
-      const all = new Map([...given, ...Object.entries(batch(step)), [TRAINING.rates, floats(rates)]]);
-      all.set(TRAINING.index, int64Tensor([step]).bytes);
-      milliseconds = 0;
-      const alone = await training.whole(all, execute);
-      const whole = milliseconds;
-      milliseconds = 0;
-      let sums: readonly Uint8Array[] = [];
-      const watching: ExecuteProgram = (compiled, inputs) => {
-        const names = compiled.inputs.map(({ name }) => name);
-        if (names.includes(TRAINING.rates)) sums = inputs.filter((_, k) => /^sum_/.test(names[k]!));
-        return execute(compiled, inputs);
-      };
-      const joined = await training.cut(all, cut, watching, form === "rounded" ? { rounded: true } : {});
-      const bytes = sums.reduce((sum, { length }) => sum + length, 0);
-      row = {
-        ...{ model, form, weights: training.initial.get(TRAINING.weights)!.shape[0]! },
-        ...{ share: bytes / SHARES, joined: bytes, whole, join: joining, shares: milliseconds - joining },
-        deflated: Math.round(sums.reduce((sum, each) => sum + deflateRawSync(each, { level: 1 }).length, 0) / SHARES),
-        isSame: [...alone].every(([name, each]) => Buffer.from(each).equals(joined.get(name)!)),
-      };
-      given = new Map([...given.keys()].map((name) => [name, joined.get(TRAINING.next(name))!]));
+  const whole: ExecuteProgram = async (compiled, inputs) => {
+    const executor = await executorOf(compiled);
+    return (
+      await timed(
+        (ms) => (times.alone += ms),
+        () => executor.run(inputs),
+      )
+    ).tensors;
+  };
+  const claimed: ExecuteProgram = async (compiled, inputs) => {
+    const executor = await executorOf(compiled);
+    const names = compiled.inputs.map((input) => input.name);
+    const kind = names.includes(TRAINING.rates) ? "join" : "shares";
+    if (kind === "join") {
+      const given = inputs.filter((_, k) => /^(sum|scale)_/.test(names[k]!));
+      bytes = given.reduce((sum, { length }) => sum + length, 0) / WORKERS;
+      deflated = given.reduce((sum, each) => sum + deflateRawSync(each, { level: 1 }).length, 0) / WORKERS;
     }
-    rows.push(row!);
+    let spent = 0;
+    const { tensors } = await timed(
+      (ms) => (times[kind] += spent = ms),
+      () => executor.run(inputs),
+    );
+    const made = tensors.map((tensor) => tensor.slice());
+    const trees = new Map<number, MerkleList>();
+    await timed(
+      (ms) => (times.hashing += ms - spent),
+      async () => {
+        const again = await executor.run(inputs, { keep: () => false, trees });
+        return new Trace(compiled.program, again.tensors, trees).root;
+      },
+    );
+    await timed(
+      (ms) => (times.roots += ms),
+      () => inputs.forEach((input) => tensorRoot(input)),
+    );
+    return made;
+  };
+  let given = new Map([...training.initial].map(([input, { bytes }]) => [input, bytes]));
+  for (let step = 0; step < WARM_UP + STEPS; step++) {
+    counts = step >= WARM_UP;
+    const all = new Map([...given, ...Object.entries(batch(step)), [TRAINING.rates, floats(rates)]]);
+    all.set(TRAINING.index, int64Tensor([step]).bytes);
+    const next = await training.whole(all, whole);
+    const cut = new Array<number>(WORKERS).fill(SHARED_BATCH / WORKERS);
+    const joined = await training.cut(all, cut, claimed, sums === "exact" ? {} : { sums });
+    isSame = [...next].every(([output, own]) => Buffer.from(own).equals(joined.get(output)!));
+    given = new Map([...given.keys()].map((input) => [input, joined.get(TRAINING.next(input))!]));
   }
   for (const executor of executors.values()) await executor.close();
-  return rows;
+  return { ...times, bytes, deflated: Math.round(deflated), isSame };
 }
 
-/** Prints the bytes and the times of a training step over four shares, exact and rounded. */
+/** Prints processor times and bytes for a step over four shares, for each model and form. */
 export async function measureShares(): Promise<void> {
-  const models = {
-    perceptron: digitsPerceptron(),
-    convolutions: digitsTraining(STEPS),
-    transformer: textTransformer(),
-  };
-  const rows: SharesRow[] = [];
-  for (const [name, training] of Object.entries(models)) rows.push(...(await sharesRows(name, training)));
-  console.table(
-    rows.map(({ isSame, whole, shares, join, ...row }) => ({
-      ...row,
-      ...{ "one worker, ms": Math.round(whole), "shares, ms": Math.round(shares), "join, ms": Math.round(join) },
-      "bits of one worker": isSame,
-    })),
-  );
+  for (const name of NAMES)
+    for (const sums of SUM_FORMS) {
+      const { alone, shares, join, hashing, roots, ...more } = await measured(name, sums);
+      const overhead = (shares + join + hashing + roots - alone) / alone;
+      const times = { alone, shares, join, hashing, "roots of inputs": roots };
+      const rounded = Object.entries(times).map(([key, ms]) => [`${key}, ms`, Number(ms.toFixed(1))]);
+      console.table([
+        { name, sums, ...Object.fromEntries(rounded), "overhead, %": Math.round(100 * overhead), ...more },
+      ]);
+    }
+}
+
+/** Prints gas, bytes and seconds for a step on a chain, with workers in separate processes. */
+export async function measurePlayed(): Promise<void> {
+  const rows: Record<string, string | number>[] = [];
+  for (const name of NAMES) {
+    const players = await Players.create();
+    const story = { training: SHARED_EXAMPLES[name](PLAYED), workers: WORKERS, sums: "fixed" } as const;
+    const { steps, othersGas, seconds } = await playTraining(players, story);
+    await players.chain.close();
+    const { gas, bytes } = steps.at(-1)!;
+    const others = Math.round(othersGas / PLAYED);
+    rows.push({ name, bytes, "requester's gas": gas, "others' gas": others, seconds: Math.round(seconds / PLAYED) });
+  }
+  console.table(rows);
 }
