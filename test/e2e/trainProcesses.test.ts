@@ -22,11 +22,15 @@ describe("training over workers that are processes", function () {
     expect(await isSame("perceptron", 2, 1)).to.equal(true);
   });
 
-  for (const name of Object.keys(SHARED_EXAMPLES) as SharedExample[])
-    for (const workers of [1, 2, 4, 8])
-      itAtLength(`${name}_over${workers}Workers_givesTheModelOfOneMachine`, async () => {
-        expect(await isSame(name, workers, 2)).to.equal(true);
-      });
+  for (const [name, workers] of [
+    ["perceptron", 1],
+    ["perceptron", 8],
+    ["convolutions", 4],
+    ["transformer", 2],
+  ] as const)
+    itAtLength(`${name}_over${workers}Workers_givesTheModelOfOneMachine`, async () => {
+      expect(await isSame(name, workers, 2)).to.equal(true);
+    });
 
   itAtLength("fixedSums_overTwoAndFourWorkers_giveTheSameModel", async () => {
     const trained: string[] = [];

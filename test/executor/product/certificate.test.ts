@@ -115,14 +115,14 @@ async function execute(
 const worstLegalEngine = (direction: number, isOff = false): MatMulEngine & { begin: () => void } => ({
   begin: () => void (isOff = true),
   product:
-    (left, right, out, { columns, inner }) =>
+    (left, right, out, { columns, inner, isByTerms = false }) =>
     () => {
       for (let index = 0; index < out.length; index++) {
         const [row, column] = [Math.floor(index / columns), index % columns];
         let sum = 0;
         let magnitude = 0;
         for (let k = 0; k < inner; k++) {
-          const term = left[row * inner + k]! * right[column * inner + k]!;
+          const term = left[row * inner + k]! * right[isByTerms ? k * columns + column : column * inner + k]!;
           sum += term;
           magnitude += Math.abs(term);
         }
