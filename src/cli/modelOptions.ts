@@ -145,7 +145,7 @@ export function modelOptions(command: Command): Command {
       (text: string, all: readonly number[] = []) => [...all, whole(0)(text, "--end-token")],
     )
     .option("--greedy", "always the most probable token: a program without temperature, top-k, top-p and seed")
-    .option("--chain", "the caches are outputs too: job dispatch cuts a text into jobs, each going on where one ended");
+    .option("--chain", "the caches are outputs too: job dispatch cuts a text into jobs; each goes on with the text");
   trainingOptions(
     command
       .optionsGroup(GROUPS.training)

@@ -22,7 +22,7 @@ const UNIT = "in the smallest unit of the stake asset";
 const FIGURES: Record<keyof Figures, { name: string; help: string }> = {
   openClaims: {
     name: "refute_open_claims",
-    help: "Own claims that are not over: final, refuted, accepted early or proven",
+    help: "Own claims that are neither final nor refuted, accepted early or proven",
   },
   openGames: { name: "refute_open_games", help: "Games that the account plays" },
   minClock: { name: "refute_least_clock_seconds", help: "Time left for the account's next move in any game" },

@@ -78,7 +78,7 @@ type BatchFlags = GenerationOptions & {
  * @throws UsageError, and as compiling and reading do
  */
 export function prepareBatch(spec: ModelSpec, options: BatchFlags, output: Output, hasParts = false): PreparedJob {
-  if (spec.decoder !== undefined) throw new UsageError("--decoder: a text is one run: give --prompt and --tokens");
+  if (spec.decoder !== undefined) throw new UsageError("--decoder: a text is one run: refute submit posts it");
   requireNoGeneration(options);
   const loaded = loadModel(spec);
   const { model, run } = loaded;

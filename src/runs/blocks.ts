@@ -112,8 +112,8 @@ export class Blocks {
   }
 
   /**
-   * Executes the next items together. After a wrong guess, no further guess is believed; lookup ends
-   * where the looked-up tokens do not pay.
+   * Executes the next items together. After a wrong guess, no further guess is believed; lookup ends where the
+   * looked-up tokens do not pay.
    * @param to The item before which the block ends at the latest.
    * @returns undefined if the next item is to be executed by itself
    */

@@ -1,7 +1,6 @@
 /**
- * A worker in a separate process, honest except in a single step. Takes {@link
- * CrookSettings} as JSON in the environment variable CROOK, sends a message once claims are served, and ends when
- * killed.
+ * A worker in a separate process, honest except in a single step. Takes {@link CrookSettings} as JSON in the
+ * environment variable CROOK, sends a message once claims are served, and ends when killed.
  */
 import { readFileSync } from "node:fs";
 import type { Address, Hex } from "viem";

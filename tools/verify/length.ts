@@ -23,6 +23,8 @@ const LONGEST = [
   "test/docs/deploying.test.ts",
   "test/docs/executed.test.ts",
   "test/e2e/dispatch.test.ts",
+  "test/e2e/trainProcesses.test.ts",
+  "test/parties/gateway/longText.test.ts",
   "test/adversaries/faults.test.ts",
   "test/executor/random.test.ts",
   "test/models/everyModel.test.ts",

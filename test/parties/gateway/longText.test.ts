@@ -17,7 +17,7 @@ const PROMPT = "A word";
 /** Of a long text, and of its blocks. */
 const [TOKENS, BLOCK] = AT_LENGTH ? [2_000, 64] : [400, 32];
 
-/** Of a text in GPT-2's shape: layers and tokens. All 12 layers and 2,000 tokens take an hour. */
+/** Of a text in GPT-2's shape: layers and tokens. The environment may ask for up to 12 and 2,000. */
 const [GPT2_LAYERS, GPT2_TOKENS] = [Number(process.env.REFUTE_LAYERS ?? 1), Number(process.env.REFUTE_TOKENS ?? 200)];
 /** A longer clock has room for claims that each count all items before them too; 365 days are the most. */
 const LARGE = { baseClock: 2_592_000, withdrawalDelay: 7_776_000 };
