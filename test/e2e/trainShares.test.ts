@@ -22,7 +22,7 @@ const [SHARES, STEPS] = [2, 2];
 const NOWHERE = ["--rpc-url", "http://127.0.0.1:9", "--chain-id", "1", "--market", `0x${"11".repeat(20)}`];
 
 describe("refute job train", function () {
-  this.timeout(300_000);
+  this.timeout(900_000);
   const players = usePlayers("suite");
   let folder: string;
   before(() => {

@@ -58,10 +58,13 @@ export function lineMappings(mappings) {
 }
 
 /**
- * Files that hold tables, read options or compile models (their errors name the node), and extras that no job needs:
- * their stack traces need no lines of the sources.
+ * Files that hold tables, read options, compute single numbers, identify machines or compile models (their errors name
+ * the node), and extras that no job needs: their stack traces need no lines of the sources.
  */
-const WITHOUT_MAPS = /^src[\\/](compiler|chain[\\/]abi|cli|circuits|examine|executor[\\/]gpu|parties[\\/]gateway)[\\/]/;
+const WITHOUT_MAPS = [
+  ...["attestation", "chain/abi", "circuits", "cli", "compiler", "examine", "executor/gpu", "native", "numerics"],
+  "parties/gateway",
+];
 
 /**
  * Rewrites all source maps of a folder without names, and removes some. A source has the name of its file
@@ -71,7 +74,7 @@ export function thinSourceMaps(folder) {
   for (const name of readdirSync(folder, { recursive: true })) {
     if (!name.endsWith(".js.map")) continue;
     const path = join(folder, name);
-    if (WITHOUT_MAPS.test(name)) {
+    if (WITHOUT_MAPS.some((folder) => name.replaceAll("\\", "/").startsWith(`src/${folder}/`))) {
       const code = path.slice(0, -".map".length);
       writeFileSync(code, readFileSync(code, "utf8").replace(/\/\/# sourceMappingURL=.*\n?$/, ""));
       rmSync(path);
