@@ -74,7 +74,7 @@ export function thinSourceMaps(folder) {
   for (const name of readdirSync(folder, { recursive: true })) {
     if (!name.endsWith(".js.map")) continue;
     const path = join(folder, name);
-    if (WITHOUT_MAPS.some((folder) => name.replaceAll("\\", "/").startsWith(`src/${folder}/`))) {
+    if (WITHOUT_MAPS.some((each) => name.replaceAll("\\", "/").startsWith(`src/${each}/`))) {
       const code = path.slice(0, -".map".length);
       writeFileSync(code, readFileSync(code, "utf8").replace(/\/\/# sourceMappingURL=.*\n?$/, ""));
       rmSync(path);

@@ -28,24 +28,27 @@ export function requireJoin(
 }
 
 /**
- * A part's inputs. In a chain, a later part's inputs are known once the part before is done, or was executed here and
- * found right: all right claims have the same states.
- * @returns undefined until then
+ * Whether a part's inputs are known. In a chain, a later part's inputs are known once the part before is done, or was
+ * executed here and found right: all right claims have the same states.
  */
+export function hasInputs({ parts, joins, isChained }: Batch, store: DispatchStore, { number }: BatchPart): boolean {
+  if (!isChained || number === 0) return true;
+  const before = parts[number - 1]!;
+  const claim = store.rightClaim(before.number);
+  const last = before.items - 1;
+  return claim !== undefined && joins.every(({ output }) => store.hasOutput(before.number, claim, last, output));
+}
+
+/** A part's inputs, which must be known: see {@link hasInputs}. Reads the whole states of a chain. */
 export function inputsOf(
   { parts, joins, isChained }: Batch,
   store: DispatchStore,
   { number, inputs }: BatchPart,
-): readonly Uint8Array[] | undefined {
+): readonly Uint8Array[] {
   if (!isChained || number === 0) return inputs;
   const before = parts[number - 1]!;
-  const claim = store.rightClaim(before.number);
-  if (claim === undefined) return undefined;
+  const claim = store.rightClaim(before.number)!;
   const all = [...inputs];
-  for (const { input, output } of joins) {
-    const state = store.output(before.number, claim, before.items - 1, output);
-    if (state === undefined) return undefined;
-    all[input] = state;
-  }
+  for (const { input, output } of joins) all[input] = store.output(before.number, claim, before.items - 1, output)!;
   return all;
 }

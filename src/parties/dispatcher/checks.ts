@@ -3,7 +3,7 @@ import { inTurn } from "../../base/inTurn.ts";
 import { formOf } from "../../chain/market/claimForm.ts";
 import type { ClaimRecord } from "../../chain/market/history.ts";
 import type { BatchPart } from "./batch.ts";
-import { inputsOf } from "./chainedParts.ts";
+import { hasInputs, inputsOf } from "./chainedParts.ts";
 import { computedOutputs, executePart } from "./executePart.ts";
 import type { DispatchOptions } from "./options.ts";
 import type { PartOutputs } from "./partOutputs.ts";
@@ -30,7 +30,7 @@ export class Checks {
    */
   take(part: BatchPart, claim: ClaimRecord): (() => Promise<void>) | undefined {
     const { batch, store, checkShare } = this.#options;
-    if (inputsOf(batch, store, part) === undefined) return undefined;
+    if (!hasInputs(batch, store, part)) return undefined;
     if (store.check(claim.id) === undefined)
       store.checked(part.number, claim.id, randomInt(LOTS) < checkShare * LOTS ? "drawn" : "passed over");
     if (store.check(claim.id) !== "drawn" || this.#running.has(claim.id)) return undefined;
@@ -47,7 +47,7 @@ export class Checks {
     this.#running.add(claim.id);
     try {
       await this.#turn(async () => {
-        const inputs = inputsOf(batch, store, part)!;
+        const inputs = inputsOf(batch, store, part);
         const run = await executePart(batch, part, inputs, execute, formOf(claim.claim.job));
         const { worker, root } = claim.claim;
         const isRight = run.root === root;

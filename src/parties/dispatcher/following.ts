@@ -7,7 +7,7 @@ import type { ClaimRecord, JobRecord } from "../../chain/market/history.ts";
 import { postJob, publishInputs } from "../requester/postJob.ts";
 import type { Duty, RoundSnapshot, Start } from "../role/role.ts";
 import { isInTime } from "./attempts.ts";
-import { inputsOf } from "./chainedParts.ts";
+import { hasInputs, inputsOf } from "./chainedParts.ts";
 import { nextFee, type DispatchOptions } from "./options.ts";
 import { isLeft, isWanted } from "./partState.ts";
 import type { Looked, Parts } from "./parts.ts";
@@ -37,21 +37,22 @@ export class Following implements Duty {
     if (state.kind !== "open") this.#openSince.delete(last.terms.salt);
     const { onEvent, openSeconds, terms, batch } = this.#options;
     const about = { part: part.number, attempt: last.attempt };
-    const inputs = inputsOf(batch, this.#options.store, part);
+    const hasThem = hasInputs(batch, this.#options.store, part);
+    const inputs = (): readonly Uint8Array[] => inputsOf(batch, this.#options.store, part);
     switch (state.kind) {
       case "unseen":
         // The job did not reach the chain: the same job is sent again. The market takes a job once.
-        if (!isInTime(last, now) || inputs === undefined) return;
+        if (!isInTime(last, now) || !hasThem) return;
         return this.#parts.send(start, last, async (session) => {
           // The deposit for the job may have been spent elsewhere meanwhile.
           await this.#paying(() => ensureCredit(session, last.terms.fee, last.terms.fee));
-          await postJob(session, batch.description, inputs, last.terms);
+          await postJob(session, batch.description, inputs(), last.terms);
           onEvent?.({ kind: "posted", ...about, fee: last.terms.fee });
         });
       case "awaitingInput":
-        if (inputs === undefined) return;
+        if (!hasThem) return;
         return this.#parts.send(start, last, (session) =>
-          publishInputs(session, batch.description, inputs, record!.job),
+          publishInputs(session, batch.description, inputs(), record!.job),
         );
       case "open": {
         const since = getOrAdd(this.#openSince, last.terms.salt, () => now);

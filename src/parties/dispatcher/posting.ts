@@ -7,7 +7,7 @@ import { packInputs, postJob } from "../requester/postJob.ts";
 import type { Duty, RoundSnapshot, Start } from "../role/role.ts";
 import { nextAttempt } from "./attempts.ts";
 import type { BatchPart } from "./batch.ts";
-import { inputsOf } from "./chainedParts.ts";
+import { hasInputs, inputsOf } from "./chainedParts.ts";
 import { nextFee, type DispatchOptions } from "./options.ts";
 import { isWanted } from "./partState.ts";
 import type { Looked, Parts } from "./parts.ts";
@@ -36,7 +36,7 @@ export class Posting implements Duty {
     const without = looked.filter((one) => this.#parts.needsJob(one, now));
     const open = looked.length - without.length;
     const { batch, store } = this.#options;
-    const wanted = without.filter(({ part }) => inputsOf(batch, store, part) !== undefined);
+    const wanted = without.filter(({ part }) => hasInputs(batch, store, part));
     // The refund must be known before paying more.
     const known = wanted.filter(({ state, last }) => state.kind !== "closed" || last?.refund !== undefined);
     const chosen = this.#choose(known, this.#options.openJobs - open, now);
@@ -60,7 +60,7 @@ export class Posting implements Duty {
       const fee = nextFee(terms, last?.terms.fee, state.kind === "unseen" || isWanted(record));
       if (committed + fee > terms.budget) continue;
       committed += fee;
-      const inputs = inputsOf(batch, store, part)!;
+      const inputs = inputsOf(batch, store, part);
       chosen.push({ part, inputs, attempt: nextAttempt(batch, part, terms, { last, fee, now }) });
     }
     return chosen;
