@@ -31,7 +31,7 @@ library PublicValues {
 
     /// @notice Requires a key to be the expected one, its secrets to be unknown by the key's own mark, and the key to
     /// have none of the flaws by which anybody could prove anything.
-    /// @dev SAFETY: with gamma or beta equal to delta or gamma, up to the sign, or with a point at infinity, proofs of
+    /// @dev SAFETY: with two of beta, gamma and delta equal up to the sign, or with a point at infinity, proofs of
     /// anything follow from the key's own points. Whoever knows a key's secrets needs no flaw, so this check finds
     /// mistakes of makers, and no fraud.
     /// @param expected The hash over the key's words.
@@ -54,7 +54,7 @@ library PublicValues {
         return bytes32(key[PROGRAM]);
     }
 
-    /// @notice The layout that a key names: the hash over each tensor's type (1 byte) and elements (8 bytes).
+    /// @notice The layout that a key names: `ProofVerifier.layoutOf` of the inputs and outputs.
     function layoutOf(uint256[] calldata key) internal pure returns (bytes32) {
         return bytes32(key[LAYOUT]);
     }
@@ -98,16 +98,22 @@ library PublicValues {
 
     /// @dev Whether a key has a flaw by which anybody could prove anything.
     function _isFlawed(uint256[] calldata key) private pure returns (bool) {
-        // Equal first coordinates: the same point, or the negated one. The second of two words is the real part.
-        bool isGamma = key[Groth16.GAMMA] == key[Groth16.DELTA] && key[Groth16.GAMMA + 1] == key[Groth16.DELTA + 1];
-        bool isBeta = key[Groth16.BETA] == key[Groth16.GAMMA] && key[Groth16.BETA + 1] == key[Groth16.GAMMA + 1];
+        bool isAlike =
+            _isAlike(key, Groth16.GAMMA, Groth16.DELTA) ||
+                _isAlike(key, Groth16.BETA, Groth16.GAMMA) ||
+                _isAlike(key, Groth16.BETA, Groth16.DELTA);
         bool isNone =
             _isInfinity(key, Groth16.ALPHA, 2) ||
                 _isInfinity(key, Groth16.BETA, 4) ||
                 _isInfinity(key, Groth16.GAMMA, 4) ||
                 _isInfinity(key, Groth16.DELTA, 4) ||
                 _isInfinity(key, Groth16.POINTS + 2, 2);
-        return isGamma || isBeta || isNone;
+        return isAlike || isNone;
+    }
+
+    /// @dev Whether two points over the extension have the same first coordinate: the same point, or the negated one.
+    function _isAlike(uint256[] calldata key, uint256 p, uint256 q) private pure returns (bool) {
+        return key[p] == key[q] && key[p + 1] == key[q + 1];
     }
 
     /// @dev Whether a point's words are zeros.

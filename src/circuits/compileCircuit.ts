@@ -41,9 +41,9 @@ export type ProgramCircuit = {
   readonly finest: number | undefined;
 };
 
-/** The most constraints in a circuit: a core then proves for ten seconds. */
+/** The most constraints in a circuit: a core then proves for some 24 seconds. */
 const MAX_CONSTRAINTS = 2 ** 17;
-/** The most public values: the market's call with the key has 90,000 bytes then, and takes 8 of 12 million gas. */
+/** The most public values: the market's call with the key has 90,000 bytes then, and takes 9 of 12 million gas. */
 const MAX_PUBLIC_VALUES = 900;
 /** The most reduction terms and elements in a program. */
 const MAX_TERMS = 2 ** 23;

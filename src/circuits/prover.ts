@@ -110,9 +110,11 @@ export class KeyProver {
     return new Promise((resolve, reject) => {
       const fail = (error: Error): void => {
         reject(error);
+        // A thread fails before it exits: by the exit, questions may be those to the next thread.
+        if (this.#thread !== thread) return;
+        this.#thread = undefined;
         this.#asked.forEach((asked) => asked.reject(error));
         this.#asked.clear();
-        if (this.#thread === thread) this.#thread = undefined;
       };
       thread.on("error", (cause) => fail(new NoProofError(`the proving thread failed: ${cause.message}`, { cause })));
       thread.on("exit", () => fail(new NoProofError("the proving thread ended before the proof")));

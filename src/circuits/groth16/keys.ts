@@ -104,6 +104,7 @@ export function flawOf({ alpha, beta, gamma, delta, publics }: VerifyingKey): st
     if (isNone(point)) return `its ${name} is the point at infinity`;
   if (isAlike(gamma, delta)) return "its gamma is its delta, up to the sign";
   if (isAlike(beta, gamma)) return "its beta is its gamma, up to the sign";
+  if (isAlike(beta, delta)) return "its beta is its delta, up to the sign";
   const unbound = publics.findIndex((point, k) => k > 0 && isNone(point));
   if (unbound === 1) return "its point for the context is the point at infinity";
   return unbound === -1 ? undefined : `its point for public value ${unbound - 1} is the point at infinity`;

@@ -6,8 +6,8 @@ type Places = Readonly<Record<string, readonly { start: number; length: number }
 
 /**
  * Returns the immutables of a contract on chain, each once, in no order, if the address has the code of a contract of
- * the package with any immutables; else undefined. The comparison omits the source metadata that the compiler appends,
- * because comments change the metadata.
+ * the package with any immutables; else undefined. All places of an immutable must have one value. The comparison omits
+ * the source metadata that the compiler appends, because comments change the metadata.
  * @throws DeployParametersError if the contract is not compiled; the node's errors
  */
 export async function immutablesOf(
@@ -31,5 +31,6 @@ export async function immutablesOf(
   if (found === undefined || compared(found) !== compared(deployedBytecode)) return undefined;
   const wordAt = ({ start, length }: { start: number; length: number }): bigint =>
     BigInt(`0x${found.slice(2 + 2 * start, 2 + 2 * (start + length))}`);
-  return [...new Set(places.flat().map(wordAt))];
+  const immutables = places.map((all) => [...new Set(all.map(wordAt))]);
+  return immutables.every(({ length }) => length === 1) ? [...new Set(immutables.flat())] : undefined;
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex, TransactionReceipt } from "viem";
 import type { Logger } from "../../base/log.ts";
 import {
@@ -46,6 +47,20 @@ const contextOf = ({ id }: JobRecord, { deployment: { chainId, market }, sender 
 /** Less time than this is kept for a submission alone: the largest circuit takes some 24 s of one core. */
 const PROVING_SECONDS = 300;
 
+/** The longest time for one timer, in seconds. */
+const MAX_TIMER_SECONDS = 1_000_000;
+
+/** Waits for a proof. @returns undefined after the seconds: proofs of other jobs come first, or the prover hangs */
+async function inTime<T>(asked: Promise<T>, seconds: number): Promise<T | undefined> {
+  const ended = new AbortController();
+  try {
+    const late = sleep(1_000 * Math.min(seconds, MAX_TIMER_SECONDS), undefined, { signal: ended.signal });
+    return await Promise.race([asked, late]);
+  } finally {
+    ended.abort();
+  }
+}
+
 /** Failures of a transaction with a proof that need not meet a submission without one. */
 const REFUSALS = [
   ...[ContractRevertError, InsufficientGasFundsError, TransactionRefusedError],
@@ -65,15 +80,21 @@ export async function submitProven(
   if (job.terms === undefined || prover?.knows(job) !== true) return undefined;
   const by = Number(job.holder?.until ?? Infinity);
   const { timestamp } = await session.publicClient.getBlock();
-  if (by < Number(timestamp) + PROVING_SECONDS) {
+  const seconds = by - Number(timestamp);
+  if (seconds < PROVING_SECONDS) {
     log.warn({ job: job.id, by }, "too little time for a proof: submitted without");
     return undefined;
   }
-  let proof: ClaimProof;
+  let proof: ClaimProof | undefined;
   try {
-    proof = await prover.prove(job, run, contextOf(job, session));
+    // SAFETY: half of the time stays for a submission without a proof.
+    proof = await inTime(prover.prove(job, run, contextOf(job, session)), seconds / 2);
   } catch (error) {
     log.warn({ job: job.id, reason: (error as Error).message }, "no proof for a job with a key: submitted without");
+    return undefined;
+  }
+  if (proof === undefined) {
+    log.warn({ job: job.id, by }, "no proof in half of the job's time: submitted without");
     return undefined;
   }
   if (!(await paysFor(session, job, proof))) {

@@ -220,11 +220,17 @@ describe("refute deploy", function () {
       functionName: "proofs",
     });
     const bare = (address: string): string => address.slice(2).toLowerCase();
-    for (const [from, to, words] of [
-      [proofs, account.address, /the deployment's market, names 0x[0-9a-f]{40}, which is no contract/],
-      [proofs, deployment.vault, /does not name 0x[0-9a-fA-F]{40}, its extension/],
+    // A call ignores the first 12 bytes of an address.
+    const word = (first: string, address: string): string => `${first.padStart(24, "0")}${bare(address)}`;
+    const named = word("", proofs);
+    for (const [changed, words] of [
+      [code.replaceAll(named, word("", account.address)), /market, names 0x[0-9a-f]{40}, which is no contract/],
+      [code.replaceAll(named, word("1", account.address)), /market, names 0x0{23}1[0-9a-f]{40}, which is no contract/],
+      [code.replaceAll(named, word("", deployment.vault)), /does not name 0x[0-9a-fA-F]{40}, its extension/],
+      // At one of the places.
+      [code.replace(named, word("", deployment.vault)), /the deployment's market, is not that of this package/],
     ] as const) {
-      await anvil.request("anvil_setCode", [market, code.replaceAll(bare(from), bare(to))]);
+      await anvil.request("anvil_setCode", [market, changed]);
       expect((await rejection(verifyDeployment(publicClient, market, plan()))).message).to.match(words);
     }
     await anvil.request("anvil_setCode", [market, code]);

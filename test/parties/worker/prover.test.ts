@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { mock } from "node:test";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Hex } from "viem";
@@ -13,6 +14,7 @@ import { JobStatus } from "../../../src/chain/structs.ts";
 import { knownProgram } from "../../../src/dispute/run/execution.ts";
 import { waitForResult } from "../../../src/parties/requester/result.ts";
 import type { WorkerOptions } from "../../../src/parties/worker/options.ts";
+import { submitProven } from "../../../src/parties/worker/prover.ts";
 import { AROUND_ONE, networkInput } from "../../../testkit/circuits/networks.ts";
 import { provable, type Provable } from "../../../testkit/circuits/provenJobs.ts";
 import { first, Players, reference } from "../../../testkit/players/players.ts";
@@ -113,6 +115,31 @@ describe("a worker that proves", function () {
       await end();
     }
     await swapped.close();
+  });
+
+  it("proverThatNeverAnswers_isGivenUp_inHalfOfTheTime", async () => {
+    const address = `0x${"22".repeat(20)}`;
+    const session = {
+      publicClient: { getBlock: () => Promise.resolve({ timestamp: 1_000n }) },
+      ...{ deployment: { chainId: LOCAL, market: address }, sender: { address } },
+    };
+    const job = { id: `0x${"33".repeat(32)}`, terms: { keyHash: network.keyHash }, holder: { until: 1_400n } };
+    const warnings: string[] = [];
+    const log = { warn: (_: unknown, text: string) => warnings.push(text) };
+    const hanging = { knows: () => true, prove: () => new Promise(() => {}) };
+    mock.timers.enable({ apis: ["setTimeout"] });
+    try {
+      const submitted = submitProven({ session, log, prover: hanging } as never, job as never, {} as never, "0x");
+      await immediate();
+      mock.timers.tick(199_000);
+      await immediate();
+      expect(warnings).to.deep.equal([]);
+      mock.timers.tick(2_000);
+      expect(await submitted).to.equal(undefined);
+      expect(warnings).to.deep.equal(["no proof in half of the job's time: submitted without"]);
+    } finally {
+      mock.timers.reset();
+    }
   });
 
   it("proofsAreMadeInAThread_thatIsStartedAnewWhenItHasEnded", async () => {

@@ -192,6 +192,7 @@ describe("ProofVerifier", () => {
     ];
     const flawed: Partial<VerifyingKey>[] = [
       ...[{ gamma: key.delta }, { gamma: negated(key.delta) }, { beta: key.gamma }, { beta: negated(key.gamma) }],
+      ...[{ beta: key.delta }, { beta: negated(key.delta) }],
       ...[{ alpha: [0n, 0n] as const }, { beta: none2 }, { gamma: none2 }, { delta: none2 }],
       ...[{ publics: key.publics.slice(0, 1) }, { publics: key.publics.with(1, [0n, 0n]) }],
     ];

@@ -16,6 +16,9 @@ export const other = (name: string, file: string, marked: string, value: string)
 /** A condition, in double braces, that always holds. */
 export const always = (name: string, file: string, marked: string): Bug =>
   inside(name, file, marked, (condition) => `(ON || (${condition}))`);
+/** A condition, in double braces, that never holds. */
+export const never = (name: string, file: string, marked: string): Bug =>
+  inside(name, file, marked, (condition) => `(!ON && (${condition}))`);
 /** A `require` whose condition need not hold. */
 export const unchecked = (name: string, file: string, condition: string, error: string): Bug =>
   bug(name, file, `require(${condition}, ${error}`, `require(ON || (${condition}), ${error}`);

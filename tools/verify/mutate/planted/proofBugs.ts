@@ -1,4 +1,4 @@
-import { always, bug, other, unchecked, without, type Bug } from "./bug.ts";
+import { always, bug, never, other, unchecked, without, type Bug } from "./bug.ts";
 
 const EXTENSION = "contracts/market/ProofExtension.sol";
 const VERIFIER = "contracts/extras/proofs/ProofVerifier.sol";
@@ -45,9 +45,10 @@ export const PROOF_BUGS: readonly Bug[] = [
   // Keys.
   unchecked("a key has another hash", VALUES, "given == expected", "IMarketEvents.WrongKey"),
   always("a key with known secrets serves all chains", VALUES, "&& {{block.chainid == LOCAL_CHAIN}}"),
-  bug("gamma may be delta", VALUES, "return isGamma ||", "return (!ON && isGamma) ||"),
-  bug("beta may be gamma", VALUES, "|| isBeta ||", "|| (!ON && isBeta) ||"),
-  bug("points of a key may be at infinity", VALUES, "|| isNone;", "|| (!ON && isNone);"),
+  never("gamma may be delta", VALUES, "{{_isAlike(key, Groth16.GAMMA, Groth16.DELTA)}}"),
+  never("beta may be gamma", VALUES, "{{_isAlike(key, Groth16.BETA, Groth16.GAMMA)}}"),
+  never("beta may be delta", VALUES, "{{_isAlike(key, Groth16.BETA, Groth16.DELTA)}}"),
+  never("points of a key may be at infinity", VALUES, "|| {{isNone}};"),
   // Values and points.
   bug("elements overlap in a value", VALUES, "<< (8 * used);", "<< (8 * (ON ? 0 : used));"),
   bug(
