@@ -57,6 +57,8 @@ library Groth16 {
             calldatacopy(add(pairs, 576), add(proof, 192), 64)
             calldatacopy(add(pairs, 640), add(key.offset, mul(32, DELTA)), 128)
             isDone := staticcall(PAIRING_GAS, PAIRING, pairs, PAIRING_BYTES, 0, 32)
+            // A chain without this precompile answers nothing, and leaves the memory.
+            isDone := and(isDone, eq(returndatasize(), 32))
             result := mload(0)
         }
         return isDone && result == 1;
