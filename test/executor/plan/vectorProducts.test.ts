@@ -196,40 +196,40 @@ describe("products of a vector with constant weights", function () {
     await executor.close();
   });
 
-  it("ofSomeVectorsAndMoreColumnsThanAreTakenAtATime_haveTheBitsOfTheReference", async () => {
-    const [terms, columns] = [3, 2_100];
-    const g = new GraphBuilder();
-    const w = g.constant({
-      ...{ dtype, shape: [terms, columns] },
-      bytes: randomFloats(new Prng(1), "ordinary", terms * columns),
+  for (const [name, columns, many] of [
+    ["Some", 2_100, Array.from({ length: MAX_VECTORS }, (_, k) => k + 1)],
+    // The last piece has a single column.
+    ["Many", 2 ** 16 + 1, [MAX_VECTORS + 1]],
+  ] as const)
+    it(`of${name}VectorsAndMoreColumnsThanAreTakenAtATime_haveTheBitsOfTheReference`, async () => {
+      const terms = 2;
+      const g = new GraphBuilder();
+      const bytes = randomFloats(new Prng(1), "ordinary", terms * columns);
+      const w = g.constant({ dtype, shape: [terms, columns], bytes });
+      g.nodes.push({ op: "Identity", inputs: [g.node("Einsum", ["x", w], { equation: EQUATION })], outputs: ["y"] });
+      const onnx = buildModel({
+        inputs: [{ name: "x", dtype, shape: [1, terms] }],
+        outputs: [{ name: "y", dtype }],
+        nodes: g.nodes,
+        initializers: g.initializers,
+      });
+      const model = compile(readModel(onnx), { shapes: {}, run: { each: ["x"], eachOutputs: ["y"] } });
+      const { step } = model.program.checkpoints[model.program.outputs[0]!]!;
+      for (const vectors of many) {
+        const items = Array.from({ length: vectors }, (_, k) => [randomFloats(new Prng(k), "ordinary", terms)]);
+        const blocks = { lengths: [vectors], guessed: [] };
+        const executor = await createExecutor(model, { threads: 1, minEngineWork: 1, blocks });
+        const result = await executor.runBlock(items);
+        expect(result.items.length).to.equal(vectors);
+        result.items.forEach(({ tensors }, k) =>
+          expect(
+            Buffer.compare(tensors[step]!, executeReference(model, items[k]!)[step]!),
+            `vector ${k} of ${vectors}`,
+          ).to.equal(0),
+        );
+        await executor.close();
+      }
     });
-    g.nodes.push({
-      ...{ op: "Identity", inputs: [g.node("Einsum", ["x", w], { equation: EQUATION })] },
-      outputs: ["y"],
-    });
-    const bytes = buildModel({
-      inputs: [{ name: "x", dtype, shape: [1, terms] }],
-      outputs: [{ name: "y", dtype }],
-      nodes: g.nodes,
-      initializers: g.initializers,
-    });
-    const model = compile(readModel(bytes), { shapes: {}, run: { each: ["x"], eachOutputs: ["y"] } });
-    const { step } = model.program.checkpoints[model.program.outputs[0]!]!;
-    for (let vectors = 1; vectors <= MAX_VECTORS; vectors++) {
-      const items = Array.from({ length: vectors }, (_, k) => [randomFloats(new Prng(k), "ordinary", terms)]);
-      const blocks = { lengths: [vectors], guessed: [] };
-      const executor = await createExecutor(model, { threads: 1, minEngineWork: 1, blocks });
-      const result = await executor.runBlock(items);
-      expect(result.items.length).to.equal(vectors);
-      result.items.forEach(({ tensors }, k) =>
-        expect(
-          Buffer.compare(tensors[step]!, executeReference(model, items[k]!)[step]!),
-          `vector ${k} of ${vectors}`,
-        ).to.equal(0),
-      );
-      await executor.close();
-    }
-  });
 
   it("ofMoreColumnsThanAreTakenAtATime_haveTheBitsOfTheReference", async () => {
     const g = new GraphBuilder();
