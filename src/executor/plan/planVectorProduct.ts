@@ -161,7 +161,7 @@ export function planVectorProduct(resources: PlanResources, step: Step, out: Reg
       return;
     }
     for (let row = 0; row < vectors; row++) views.float64(sumsFrom(row * count + first), last - first).fill(0);
-    const most = SUMS / vectors;
+    const most = Math.floor(SUMS / vectors);
     for (let column = first; column < last; column += most) {
       const some = Math.min(most, last - column);
       kernels.vectorsByRows[vectors]!(
@@ -180,7 +180,7 @@ function planNorms(
   { count, terms }: Record<"count" | "terms", number>,
 ): { norms: Region; loaded?: (machine: Machine) => void } {
   const weights = resources.source(ref);
-  const known = resources.once(textOf({ ref, matrix, count }), count * FLOAT64);
+  const known = resources.once(textOf({ ref, matrix, count, terms }), count * FLOAT64);
   if (known.isKnown) return { norms: known.region };
   const loaded = ({ views }: Machine): void => {
     const all = views.float32(weights.address, ref.count).subarray(matrix.first);

@@ -95,7 +95,7 @@ export function planWidened(
         const columnNorms = norms + from * perValue * FLOAT64;
         const checkElement = floatCheck(machine, shape, {
           ...{ left, right: weights.address, values: values.address, rowNorms, columnNorms },
-          gathered: gathered.address,
+          ...{ known: own, gathered: gathered.address },
         });
         const check = (index: number): void => checkElement(Math.floor(index / own) * shape.columns + (index % own));
         const visits = elementVisits({ ...shape, columns: own });

@@ -29,6 +29,8 @@ type CheckedProduct = {
   values: number;
   rowNorms: number;
   columnNorms: number;
+  /** The first columns with norms, the only columns to check; by default all. */
+  known?: number;
   /** Room for a column, if the right factor lies term by term. */
   gathered?: number;
 };
@@ -46,11 +48,11 @@ export const elementVisits = ({ rows, columns, inner }: MatrixShape): number =>
 export function floatCheck(
   { views, kernels }: { views: Views; kernels: ProductKernels },
   { rows, columns, inner, isByTerms = false }: MatrixShape,
-  { left, right, values, rowNorms, columnNorms, gathered = 0 }: CheckedProduct,
+  { left, right, values, rowNorms, columnNorms, known = columns, gathered = 0 }: CheckedProduct,
 ): (index: number) => void {
   const value = views.float64(values, rows * columns);
   const rowNorm = views.float64(rowNorms, rows);
-  const columnNorm = views.float64(columnNorms, columns);
+  const columnNorm = views.float64(columnNorms, known);
   const factor = errorFactor(inner);
   const probed = Math.min(inner, PROBED);
   const addressOf = (column: number): number => {

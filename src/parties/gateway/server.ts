@@ -212,7 +212,7 @@ class Handler {
     try {
       for await (const chunk of request as AsyncIterable<Buffer>) {
         read += chunk.length;
-        if (read > MOST_DRAINED) break;
+        if (refusal !== undefined && read > MOST_DRAINED) break;
         if (read > maxBodyBytes) refusal ??= tooLarge(maxBodyBytes);
         const room = Math.max(0, read - SMALL_BODY) - taken;
         if (refusal === undefined && room > this.#free)

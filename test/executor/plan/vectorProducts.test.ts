@@ -20,6 +20,8 @@ import { rejection } from "../../../testkit/rejection.ts";
 
 const OPTIONS = { minEngineWork: 1, chunkElements: 2 ** 18, threads: 1, memoryBytes: 2 ** 32, spreads: false };
 const dtype = DType.float32;
+/** Unlike MatMul, Einsum leaves the weights in the model's order: terms apart, columns side by side. */
+const EQUATION = "ik,kn->in";
 
 /**
  * A vector times a constant matrix, in one of its two layouts; sometimes a part of a larger one, with columns of two
@@ -158,6 +160,76 @@ describe("products of a vector with constant weights", function () {
     await compare("ordinary", { threads: 2, minSplit: 0, evenly: true }, 12);
     await team.release();
   });
+
+  it("ofPartsOfAMatrixWithUnlikeNorms_haveTheBitsOfTheReference", async () => {
+    const [terms, columns] = [16, 64];
+    const half = terms / 2;
+    const g = new GraphBuilder();
+    // Zeros, then ones: the norms of the first terms alone are no bound for all terms.
+    const weights = Float32Array.from({ length: terms * columns }, (_, k) => (k < half * columns ? 0 : 1));
+    const w = g.constant({ dtype, shape: [terms, columns], bytes: new Uint8Array(weights.buffer) });
+    const int64 = (value: number): string =>
+      g.constant({ dtype: DType.int64, shape: [1], bytes: new Uint8Array(BigInt64Array.of(BigInt(value)).buffer) });
+    const part = g.node("Slice", [w, int64(0), int64(half), int64(0)]);
+    for (const [x, matrix, y] of [
+      ["few", part, "ofFew"],
+      ["all", w, "ofAll"],
+    ] as const)
+      g.nodes.push({ op: "Identity", inputs: [g.node("Einsum", [x, matrix], { equation: EQUATION })], outputs: [y] });
+    const bytes = buildModel({
+      inputs: [
+        { name: "few", dtype, shape: [1, half] },
+        { name: "all", dtype, shape: [1, terms] },
+      ],
+      outputs: ["ofFew", "ofAll"].map((name) => ({ name, dtype })),
+      nodes: g.nodes,
+      initializers: g.initializers,
+    });
+    const model = compile(readModel(bytes), { shapes: {} });
+    const all = new Float32Array(terms).fill(3);
+    [all[half], all[terms - 1]] = [2 ** 100, -(2 ** 100)];
+    const inputs = [new Float32Array(half).fill(1), all].map(({ buffer }) => new Uint8Array(buffer));
+    const executor = await createExecutor(model, { threads: 1, minEngineWork: 1 });
+    const expected = executeReference(model, inputs);
+    const { tensors } = await executor.run(inputs);
+    tensors.forEach((tensor, s) => expect(Buffer.compare(tensor, expected[s]!), `step ${s}`).to.equal(0));
+    await executor.close();
+  });
+
+  for (const [name, columns, many] of [
+    ["Some", 2_100, Array.from({ length: MAX_VECTORS }, (_, k) => k + 1)],
+    // The last piece has a single column.
+    ["Many", 2 ** 16 + 1, [MAX_VECTORS + 1]],
+  ] as const)
+    it(`of${name}VectorsAndMoreColumnsThanAreTakenAtATime_haveTheBitsOfTheReference`, async () => {
+      const terms = 2;
+      const g = new GraphBuilder();
+      const bytes = randomFloats(new Prng(1), "ordinary", terms * columns);
+      const w = g.constant({ dtype, shape: [terms, columns], bytes });
+      g.nodes.push({ op: "Identity", inputs: [g.node("Einsum", ["x", w], { equation: EQUATION })], outputs: ["y"] });
+      const onnx = buildModel({
+        inputs: [{ name: "x", dtype, shape: [1, terms] }],
+        outputs: [{ name: "y", dtype }],
+        nodes: g.nodes,
+        initializers: g.initializers,
+      });
+      const model = compile(readModel(onnx), { shapes: {}, run: { each: ["x"], eachOutputs: ["y"] } });
+      const { step } = model.program.checkpoints[model.program.outputs[0]!]!;
+      for (const vectors of many) {
+        const items = Array.from({ length: vectors }, (_, k) => [randomFloats(new Prng(k), "ordinary", terms)]);
+        const blocks = { lengths: [vectors], guessed: [] };
+        const executor = await createExecutor(model, { threads: 1, minEngineWork: 1, blocks });
+        const result = await executor.runBlock(items);
+        expect(result.items.length).to.equal(vectors);
+        result.items.forEach(({ tensors }, k) =>
+          expect(
+            Buffer.compare(tensors[step]!, executeReference(model, items[k]!)[step]!),
+            `vector ${k} of ${vectors}`,
+          ).to.equal(0),
+        );
+        await executor.close();
+      }
+    });
 
   it("ofMoreColumnsThanAreTakenAtATime_haveTheBitsOfTheReference", async () => {
     const g = new GraphBuilder();
