@@ -22,6 +22,8 @@ const FLOAT32 = 4;
 const UINT32 = 4;
 /** The sums to add to at a time: the sums stay in the cache while rows of the matrix pass. */
 const SUMS = 4096;
+/** The most weights behind one value of the first column digit: pieces are cut by this digit alone. */
+const MAX_PIECE = 2 ** 21;
 /** The approximate nanoseconds per weight, all spent waiting for memory. */
 const TERM_NANOSECONDS = 0.25;
 /** The approximate nanoseconds per product by the engine, with the weights' part in widening. */
@@ -57,6 +59,9 @@ export function planVectorProduct(resources: PlanResources, step: Step, out: Reg
   const ref = step.inputs[view.input]!;
   if (matrix === undefined || ref.dtype !== DType.float32) return undefined;
 
+  const isWidened = vectors > MAX_VECTORS;
+  if (isWidened && (count / columns[0]!.radix) * terms > MAX_PIECE) return undefined;
+
   const vector = planFactor(resources, step, left, [...rows, ...inner], { isWidened: true });
   const weights = resources.source(ref);
   const { norms, loaded } = planNorms(resources, ref, matrix, { count, terms });
@@ -64,7 +69,6 @@ export function planVectorProduct(resources: PlanResources, step: Step, out: Reg
   const results = handsOn ? out : resources.scratch(step.count * FLOAT32);
   const order = inOutOrder(step, columns[0]);
   const epilogue = handsOn ? undefined : planEpilogue(resources, step, digitStrides(step.outDigits), order, out);
-  const isWidened = vectors > MAX_VECTORS;
   const widened = isWidened
     ? planWidened(resources, step, { slot: right!, columns, inner, vectors, isByTerms: matrix.isByRows })
     : undefined;

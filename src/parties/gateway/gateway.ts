@@ -180,11 +180,21 @@ export class Gateway {
       throw new ApiError(429, "insufficient_quota", "the budget of this key does not have what this may cost", {
         reason: "insufficient_quota",
       });
-    if (kept === known && fresh.idempotency === undefined) ledger.resume(kept.number);
-    return { number: kept.number, reserved, isGiven: false };
+    const underWay = { number: kept.number, reserved, isGiven: false };
+    try {
+      if (kept === known && fresh.idempotency === undefined) ledger.resume(kept.number);
+    } catch (error) {
+      ledger.release(owner, underWay);
+      throw error;
+    }
+    return underWay;
   }
 
-  /** Keeps and counts a block, before the gateway gives or pays anything. @param k Number of the block. */
+  /**
+   * Keeps and counts a block, before the gateway gives the block. The worker is paid then, also where the disk fails to
+   * flush.
+   * @param k Number of the block.
+   */
   async #keep({ owner }: ApiKey, request: UnderWay, k: number, block: BoughtBlock, got: Bought): Promise<void> {
     const { ledger, limits } = this.#options;
     const price = priceOf(limits);
