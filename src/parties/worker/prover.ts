@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex, TransactionReceipt } from "viem";
 import type { Logger } from "../../base/log.ts";
 import {
@@ -52,12 +51,14 @@ const MAX_TIMER_SECONDS = 1_000_000;
 
 /** Waits for a proof. @returns undefined after the seconds: proofs of other jobs come first, or the prover hangs */
 async function inTime<T>(asked: Promise<T>, seconds: number): Promise<T | undefined> {
-  const ended = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((done) => {
+    timer = setTimeout(() => done(undefined), 1_000 * Math.min(seconds, MAX_TIMER_SECONDS));
+  });
   try {
-    const late = sleep(1_000 * Math.min(seconds, MAX_TIMER_SECONDS), undefined, { signal: ended.signal });
     return await Promise.race([asked, late]);
   } finally {
-    ended.abort();
+    clearTimeout(timer);
   }
 }
 
