@@ -155,7 +155,7 @@ describe("a worker that proves", function () {
       expect(isSettled).to.equal(false);
       const { key, proof } = await asked;
       const publics = publicValues(network.circuit, network.inputs, network.outputs, context);
-      expect(verify(network.curve, keyOf(key), publics, proofOf(proof as never))).to.equal(true);
+      expect(verify(network.curve, keyOf(key), publics, proofOf(proof))).to.equal(true);
       if (context === 8n) await prover.close();
     }
     const stopped = prover.prove(job as never, run, 1n).catch((error: unknown) => (error as Error).message);
