@@ -62,8 +62,8 @@ export async function verifyDeployment(
     if (foreign !== undefined) {
       const named = numberToHex(foreign, { size: foreign < ADDRESSES ? 20 : 32 });
       throw new DeployFailedError(
-        `the code at ${address}, the deployment's ${key}, names ${named}, which is no contract and no parameter of the ` +
-          "deployment: do not use the deployment",
+        `the code at ${address}, the deployment's ${key}, names ${named}, which is no contract and no parameter of ` +
+          "the deployment: do not use the deployment",
       );
     }
     const missing = key === "market" && [extension, proofs].find((each) => !found.includes(BigInt(each)));
