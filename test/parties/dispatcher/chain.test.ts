@@ -31,7 +31,7 @@ import { runInputBytes, runProgram } from "../../../testkit/programs/runProgram.
 
 const PROMPT = [3, 14, 15];
 /** Chosen tokens, and items of a part. */
-const [TOKENS, PART_ITEMS] = AT_LENGTH ? [600, 128] : [60, 16];
+const [TOKENS, PART_ITEMS] = AT_LENGTH ? [240, 64] : [60, 16];
 const ITEMS = PROMPT.length - 1 + TOKENS;
 const SLOTS = ITEMS;
 const PARTS = Math.ceil(ITEMS / PART_ITEMS);
