@@ -22,8 +22,6 @@ const FLOAT32 = 4;
 const UINT32 = 4;
 /** The sums to add to at a time: the sums stay in the cache while rows of the matrix pass. */
 const SUMS = 4096;
-/** The most weights behind one value of the first column digit: pieces are cut by this digit alone. */
-const MAX_PIECE = 2 ** 21;
 /** The approximate nanoseconds per weight, all spent waiting for memory. */
 const TERM_NANOSECONDS = 0.25;
 /** The approximate nanoseconds per product by the engine, with the weights' part in widening. */
@@ -60,7 +58,8 @@ export function planVectorProduct(resources: PlanResources, step: Step, out: Reg
   if (matrix === undefined || ref.dtype !== DType.float32) return undefined;
 
   const isWidened = vectors > MAX_VECTORS;
-  if (isWidened && (count / columns[0]!.radix) * terms > MAX_PIECE) return undefined;
+  // Weights are widened by pieces, which are cut by the first column digit alone.
+  if (isWidened && (count / columns[0]!.radix) * terms > MAX_HELD) return undefined;
 
   const vector = planFactor(resources, step, left, [...rows, ...inner], { isWidened: true });
   const weights = resources.source(ref);

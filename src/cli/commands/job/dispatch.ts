@@ -72,13 +72,13 @@ export function dispatchCommand(output: Output): Command {
     .action(async (path: string, options: Options, command: Command) => {
       const values = readSettings(command, settings);
       const place = placing(values, output);
-      const { batch, textOf } = await readBatch(path, options, values, output);
+      const prepared = await readBatch(path, options, values, output);
+      const { batch } = prepared;
       const files = filesOf(batch, options);
       requireWritable(batch, files);
       const executors = new FastExecutors();
       try {
-        const { cost, last } = await run(batch, options, values, files, { place, executors }, output);
-        const text = textOf?.({ items: batch.items, inputs: batch.parts[0]!.inputs, outputs: last });
+        const { cost, text } = await run(prepared, options, values, files, { place, executors }, output);
         answer(output, batch, cost, files, text);
       } finally {
         await executors.close();
@@ -121,13 +121,13 @@ function filesOf({ description, program }: Batch, { output = [], from = [], toke
 }
 
 async function run(
-  batch: Batch,
+  { batch, textOf }: Prepared,
   { from = [] }: Options,
   values: Values,
   files: OutputFiles,
   own: { place: DispatchOptions["place"]; executors: FastExecutors },
   output: Output,
-): Promise<{ cost: BatchCost; last: ReadonlyMap<number, Uint8Array> }> {
+): Promise<{ cost: BatchCost; text: string | undefined }> {
   const session = await sessionFrom(values);
   const { description, parts } = batch;
   const { answer, state } = values;
@@ -170,7 +170,8 @@ async function run(
       }),
     );
     writeOutputs(batch, store, files);
-    return { cost: costsOf(batch, store), last: lastOutputs(batch, store) };
+    const text = textOf?.({ items: batch.items, inputs: largest.inputs, outputs: lastOutputs(batch, store) });
+    return { cost: costsOf(batch, store), text };
   } finally {
     await device?.close();
     store.close();
