@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
 import type { BrowserKind } from "../shared/browsers.ts";
 
@@ -22,6 +23,9 @@ const PREFERENCES = {
   "network.proxy.ssl": "127.0.0.1",
   "network.proxy.ssl_port": 9,
 };
+
+/** Milliseconds between two looks at a page. */
+const POLLED = 30;
 
 /** Flags by which Chromium's software driver stands in for a GPU. */
 export const SOFTWARE_GPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-features=Vulkan"];
@@ -59,9 +63,28 @@ export async function watchedPage(browser: Browser): Promise<Watched> {
   return { page, origins, problems };
 }
 
-/** Waits until something holds in the page. @param condition An expression of JavaScript. */
+/** Gives a page a window of a size in pixels. */
+export async function resize(page: Page, size: { width: number; height: number }): Promise<void> {
+  try {
+    await page.setViewport(size);
+  } catch (error) {
+    // With the size, Puppeteer sets an orientation of the screen, which older versions of Firefox do not know.
+    if (!String(error).includes("unknown command emulation.setScreenOrientationOverride")) throw error;
+    await waitFor(page, `innerWidth === ${size.width}`);
+  }
+}
+
+/**
+ * Waits until something holds in the page. Puppeteer's own wait needs `Function`, which the page's rules forbid: older
+ * versions of Firefox apply the rules to Puppeteer too.
+ * @param condition An expression of JavaScript.
+ */
 export async function waitFor(page: Page, condition: string): Promise<void> {
-  await page.waitForFunction(condition);
+  const end = Date.now() + page.getDefaultTimeout();
+  while (!(await page.evaluate(`Boolean(${condition})`))) {
+    if (Date.now() > end) throw new Error(`the page never came to this: ${condition}`);
+    await setTimeout(POLLED);
+  }
 }
 
 /** Waits until a text is on the page. @throws Error with what is there instead */

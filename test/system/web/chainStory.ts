@@ -5,7 +5,7 @@ import { anvilBinary } from "../../../src/deploy/devnet/anvil.ts";
 import { startDevnet } from "../../../src/deploy/devnet/devnet.ts";
 import { mlpBytes } from "../../../testkit/models/mlp.ts";
 import { leaveOut } from "../shared/leaveOut.ts";
-import { click, fill, picture, waitForText, watchedPage } from "./browser.ts";
+import { click, fill, picture, resize, waitForText, watchedPage } from "./browser.ts";
 import { openFile } from "./playgroundStory.ts";
 
 /** A number of the first product: the changed one is found by more than one move in each of the lists. */
@@ -29,7 +29,7 @@ export async function chainStory(
   const { page, origins, problems } = watched;
   const take = (name: string): Promise<void> => picture(page, `${pictures}/${name}.png`);
   try {
-    await page.setViewport({ width: 1_280, height: 900 });
+    await resize(page, { width: 1_280, height: 900 });
     await page.goto(`${site}/#/playground`);
     const model = join(pictures, "mlp.onnx");
     writeFileSync(model, mlpBytes());

@@ -1,5 +1,5 @@
 import type { Browser } from "puppeteer-core";
-import { click, colours, fill, goTo, picture, waitFor, waitForText, watchedPage } from "./browser.ts";
+import { click, colours, fill, goTo, picture, resize, waitFor, waitForText, watchedPage } from "./browser.ts";
 import { inspect } from "./inspect.ts";
 
 const WIDE = { width: 1_280, height: 900 };
@@ -23,7 +23,7 @@ const FITS = `document.documentElement.scrollWidth <= innerWidth &&
 export async function docsStory(browser: Browser, site: string, pictures: string): Promise<void> {
   const { page, origins, problems } = await watchedPage(browser);
   const take = (name: string): Promise<void> => picture(page, `${pictures}/docs-${name}.png`, false);
-  await page.setViewport(WIDE);
+  await resize(page, WIDE);
   await page.goto(`${site}/#/docs`);
   await waitForText(page, "For watchers");
   await waitFor(page, `document.querySelector(".docs > .stack h2").innerText === "Start"`);
@@ -47,7 +47,7 @@ export async function docsStory(browser: Browser, site: string, pictures: string
   await inspect(page, "a page of the documentation", pictures);
   await colours(page, "dark");
   await take("dark");
-  await page.setViewport(NARROW);
+  await resize(page, NARROW);
   await goTo(page, "#/docs/faq");
   await waitForText(page, "Who watches");
   await waitFor(page, FITS);

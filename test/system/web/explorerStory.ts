@@ -4,7 +4,7 @@ import type { Browser, Page } from "puppeteer-core";
 import { describeProgram } from "../../../src/parties/requester/describeProgram.ts";
 import { mlpProgram } from "../../../testkit/models/mlp.ts";
 import { serveRpc } from "../../../testkit/nodes/rpcServer.ts";
-import { click, colours, fill, goTo, picture, textOf, waitFor, waitForText, watchedPage } from "./browser.ts";
+import { click, colours, fill, goTo, picture, resize, textOf, waitFor, waitForText, watchedPage } from "./browser.ts";
 import { explorersOfChains } from "./explorersOfChains.ts";
 import { inspect } from "./inspect.ts";
 import { StoryMarket } from "./market.ts";
@@ -32,7 +32,7 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
   const query = new URLSearchParams({ rpc: rpc.url, market: chain.market }).toString();
   const take = (name: string): Promise<void> => picture(page, `${pictures}/${name}.png`);
   try {
-    await page.setViewport(WIDE);
+    await resize(page, WIDE);
     await page.goto(`${site}/#/explorer`);
     await waitForText(page, "Open a market");
     await waitFor(page, `document.querySelector("form details").open === false`);
@@ -104,7 +104,7 @@ export async function explorerStory(browser: Browser, site: string, pictures: st
     await page.keyboard.press("ArrowUp");
     await colours(page, "dark");
     await take("dispute-dark");
-    await page.setViewport(NARROW);
+    await resize(page, NARROW);
     await take("dispute-narrow");
     await deepLinks(browser, site, link, rpc.url);
     await explorersOfChains(browser, site, link, chain.provider);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "puppeteer-core";
 import { DType } from "../../../src/numerics/dtype.ts";
 import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
-import { click, fill, waitFor, waitForText, watchedPage } from "./browser.ts";
+import { click, fill, resize, waitFor, waitForText, watchedPage } from "./browser.ts";
 import { openFile } from "./playgroundStory.ts";
 
 const PARTS = ["start", "explorer", "playground", "node", "docs"];
@@ -43,7 +43,7 @@ export async function webFigures(browser: Browser, site: string, folder: string)
   }
   console.log(`first paint: ${paints.join(", ")}`);
   const { page } = await watchedPage(browser);
-  await page.setViewport({ width: 1_280, height: 900 });
+  await resize(page, { width: 1_280, height: 900 });
   await page.goto(`${site}/#/playground`);
   const model = join(folder, "wide.onnx");
   writeFileSync(model, wideModel());

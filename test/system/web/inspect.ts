@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "puppeteer-core";
-import { colours, isChromium, picture } from "./browser.ts";
+import { colours, isChromium, picture, resize } from "./browser.ts";
 
 /** The rules of axe-core that stand for WCAG 2.1, A and AA: contrast of all text, names, roles. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -56,7 +56,7 @@ export async function inspect(page: Page, name: string, pictures: string): Promi
   // In Firefox, the ring around what has the focus is not always there when it is asked for.
   if (await isChromium(page)) await inspectKeys(page, name);
   for (const width of NARROW) {
-    await page.setViewport({ width, height: 844 });
+    await resize(page, { width, height: 844 });
     const wide = Number(await page.evaluate("document.documentElement.scrollWidth"));
     if (wide > width) throw new Error(`${name}: ${wide} pixels wide on a screen of ${width}`);
     for (const value of width === NARROW[0] ? SCHEMES : []) {
@@ -65,7 +65,7 @@ export async function inspect(page: Page, name: string, pictures: string): Promi
     }
   }
   await colours(page, "system");
-  await page.setViewport(WIDE);
+  await resize(page, WIDE);
 }
 
 async function inspectKeys(page: Page, name: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Browser, Page } from "puppeteer-core";
 import { serveFolder } from "../shared/serveFolder.ts";
-import { click, goTo, isChromium, picture, textOf, waitFor, waitForText, watchedPage } from "./browser.ts";
+import { click, goTo, isChromium, picture, resize, textOf, waitFor, waitForText, watchedPage } from "./browser.ts";
 import { inspect } from "./inspect.ts";
 
 const { repository } = JSON.parse(readFileSync("package.json", "utf8")) as { repository?: object };
@@ -28,7 +28,7 @@ const PAUSE = `
  */
 export async function landingStory(browser: Browser, site: string, pictures: string): Promise<void> {
   const { page, origins, problems } = await watchedPage(browser);
-  await page.setViewport({ width: 1_280, height: 900 });
+  await resize(page, { width: 1_280, height: 900 });
   await page.goto(site);
   await waitForText(page, HEADING);
   // Whoever wants no motion sees the end of the recorded dispute at once.

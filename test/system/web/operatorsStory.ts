@@ -1,5 +1,5 @@
 import type { Browser } from "puppeteer-core";
-import { goTo, picture, textOf, waitForText, watchedPage } from "./browser.ts";
+import { goTo, picture, resize, textOf, waitForText, watchedPage } from "./browser.ts";
 import { inspect } from "./inspect.ts";
 
 /** Metrics of a worker that is in trouble, with a label that is markup. */
@@ -42,7 +42,7 @@ refute_rpc_errors_total{node="https://node",reason="timeout"} 3
  */
 export async function operatorsStory(browser: Browser, site: string, pictures: string): Promise<void> {
   const { page, problems } = await watchedPage(browser);
-  await page.setViewport({ width: 1_280, height: 900 });
+  await resize(page, { width: 1_280, height: 900 });
   await page.setRequestInterception(true);
   page.on("request", (request) => {
     const isMetrics = new URL(request.url()).pathname === "/monitor/9464";

@@ -15,11 +15,12 @@ import {
   goTo,
   offersGpu,
   picture,
+  resize,
   textOf,
   waitFor,
   waitForText,
-  watchedPage,
   type Watched,
+  watchedPage,
 } from "./browser.ts";
 
 /** A name that is markup, turns the direction of what follows, and ends lines. */
@@ -76,7 +77,7 @@ export async function playgroundStory(browser: Browser, site: string, pictures: 
     writeFileSync(path, bytes);
     await openFile(watched, path);
   };
-  await page.setViewport({ width: 1_280, height: 900 });
+  await resize(page, { width: 1_280, height: 900 });
   await page.goto(`${site}/#/playground`);
   await waitForText(page, "Drop an ONNX file here");
   await take("playground-start");
@@ -116,12 +117,12 @@ export async function playgroundStory(browser: Browser, site: string, pictures: 
   await inspect(page, "a changed number", pictures);
   await colours(page, "dark");
   for (const width of [320, 390]) {
-    await page.setViewport({ width, height: 844 });
+    await resize(page, { width, height: 844 });
     if ((await page.evaluate(FITS_A_TELEPHONE)) !== true) throw new Error(`outputs do not fit ${width} pixels`);
   }
   await take("playground-narrow");
   await colours(page, "system");
-  await page.setViewport({ width: 1_280, height: 900 });
+  await resize(page, { width: 1_280, height: 900 });
 
   await openFile(watched, LARGE);
   await waitForText(page, "shapes are missing");

@@ -5,7 +5,7 @@ import { addKey } from "../../../src/parties/gateway/apiKeys.ts";
 import type { Execute } from "../../../src/runs/execute.ts";
 import { lyingEvery, startGateway, textKit, TOKENIZER } from "../../../testkit/players/gatewayPlayers.ts";
 import { TicketPlayers } from "../../../testkit/players/ticketPlayers.ts";
-import { click, fill, offersGpu, picture, textOf, waitFor, waitForText, watchedPage } from "./browser.ts";
+import { click, fill, offersGpu, picture, resize, textOf, waitFor, waitForText, watchedPage } from "./browser.ts";
 import { inspect } from "./inspect.ts";
 
 const KEPT = "Object.keys(localStorage).filter((name) => name.startsWith('refute-key')).length";
@@ -46,7 +46,7 @@ export async function textStory(browser: Browser, site: string, pictures: string
     const lying = await gatewayOf(lyingEvery(1, kit.execute, kit.model.program, true), { keys });
     const closed = await gatewayOf(kit.execute, {});
 
-    await page.setViewport({ width: 1_280, height: 900 });
+    await resize(page, { width: 1_280, height: 900 });
     await page.goto(`${site}/#/text`);
     await waitForText(page, "Text with a receipt");
     await inspect(page, "text before a gateway", pictures);
