@@ -3,6 +3,8 @@ import type { Machine } from "../machine.ts";
 import { compensatedError } from "./compensated.ts";
 
 const FLOAT64 = 8;
+/** The one NaN of float32. */
+const NAN_BITS = 0x7fc00000;
 
 /** Bytes of the two norms that settling needs. */
 export const NORMS_BYTES = 2 * FLOAT64;
@@ -27,6 +29,11 @@ export function settleTerms(machine: Machine, terms: number, norms: number): (a:
     kernels.norms(a, terms, 1, norms);
     kernels.norms(b, terms, 1, norms + FLOAT64);
     const magnitude = norm[0]! * norm[1]! * SLACK;
+    // A norm is NaN if a factor is; infinity times 0, if an infinite factor meets a 0. Then a product is NaN.
+    if (Number.isNaN(magnitude) && !alwaysExact) {
+      stats.ties++;
+      return NAN_BITS;
+    }
     const sum = kernels.compensatedDot(a, b, terms);
     const isTie = magnitude < 2 ** 53 * (kernels.unit(a, terms) * kernels.unit(b, terms));
     if (isTie && !alwaysExact) {

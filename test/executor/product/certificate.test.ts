@@ -204,4 +204,14 @@ describe("certificate of float32 sums and products", function () {
     expect(stats.ties).to.be.above(0);
     expect(stats.ties).to.equal(stats.flagged);
   });
+
+  it("sumsOfNaN_areSettledWithoutRecomputing", async () => {
+    const { left, rows, inner } = noisy(16, 32, 1);
+    for (let row = 0; row < rows; row++) left[row * inner + 2 * row] = NaN;
+    const { tensors, stats } = await execute(rowSumStep(rows, inner), [bytes(left)]);
+    expect([...new Uint32Array(new Uint8Array(tensors[0]!).buffer)]).to.deep.equal(
+      new Array<number>(rows).fill(0x7fc00000),
+    );
+    expect([stats.flagged, stats.ties, stats.exact]).to.deep.equal([rows, rows, 0]);
+  });
 });

@@ -19,7 +19,7 @@ import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { runWork } from "../../../src/program/run.ts";
 import { programTerms, programWork } from "../../../src/program/work.ts";
 import { leavingOut, residualSums, type Run } from "../../../testkit/decoders/leftOut.ts";
-import { gpt2Decoder } from "../../../testkit/models/gpt2.ts";
+import { gpt2Decoder, type Gpt2Shape } from "../../../testkit/models/gpt2.ts";
 import { Players } from "../../../testkit/players/players.ts";
 import { readOptions, text, whole } from "../../options.ts";
 import { barsTable, checkedInBlocks, lookedUp, plainPass, promptInBlocks, textsTogether, type Bar } from "./blocks.ts";
@@ -104,6 +104,12 @@ async function drawn(model: CompiledModel): Promise<void> {
   say(`drawn, ${lieItems} tokens, ${each} ms a token: seed 7 twice gives ${same} tokens, seed 8 ${different} text`);
 }
 
+/** A decoder that takes the most probable token, and has no arithmetic for drawing. */
+function greedy(shape: Gpt2Shape, ofSlots: number): CompiledModel {
+  const { model, run } = wrapDecoder(readModel(gpt2Decoder(shape)), { slots: ofSlots, greedy: true });
+  return compile(model, { shapes: {}, run });
+}
+
 /** The bars of runs in blocks, by processor time: other programs may run. */
 async function inBlocks(model: CompiledModel): Promise<void> {
   const tokens = (count: number): number[] => Array.from({ length: count }, (_, k) => (7_919 * k + 13) % 30_000);
@@ -113,12 +119,16 @@ async function inBlocks(model: CompiledModel): Promise<void> {
   if (values.model === "gpt2") {
     const shape = { ...GPT2, layers };
     const plain = await plainPass(shape, prompt);
-    bars.push(...(await promptInBlocks(name, model, prompt, { plain, most: { exact: 1 / 3, committed: 0.45 }, say })));
-    const { model: wrapped, run } = wrapDecoder(readModel(gpt2Decoder(shape)), { slots: MANY_SLOTS, greedy: true });
-    const long = compile(wrapped, { shapes: {}, run });
+    const most = { exact: 1 / 3, committed: 0.45 };
     const many = tokens(PROMPT_TOKENS);
     bars.push(
-      ...(await promptInBlocks(`${name}, ${MANY_SLOTS} slots`, long, many, { most: { committed: 0.5 }, say })),
+      // Plain onnxruntime draws no token either.
+      ...(await promptInBlocks(name, greedy(shape, slots), prompt, { plain, most, say })),
+      ...(await promptInBlocks(`${name}, drawing`, model, prompt, { most, say })),
+      ...(await promptInBlocks(`${name}, ${MANY_SLOTS} slots`, greedy(shape, MANY_SLOTS), many, {
+        most: { committed: 0.5 },
+        say,
+      })),
       ...(await lookedUp(shape, PROMPT, slots, say)),
     );
   } else bars.push(...(await promptInBlocks(name, model, prompt, { most: { committed: PACKED_MOST }, say })));
