@@ -91,7 +91,7 @@ export class Blocks {
   #most = MAX_ITEMS;
   #isThrifty = true;
   readonly #purse: Purse;
-  #length = MIN_ITEMS;
+  #length = 2 * MIN_ITEMS;
   /** The items until tokens are looked up again, and after the next wrong guess. */
   #rest = 0;
   #nextRest = 1;

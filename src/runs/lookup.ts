@@ -29,12 +29,16 @@ const LOSS = 1 / 16;
 /** The time of a run's first unsure block, in single items for each item: measured shares are 0.5 to 0.7. */
 const FIRST = 0.6;
 
+/** Items of a block, and milliseconds. */
+type Block = { items: number; time: number };
+
 /** Decides whether blocks with unsure guesses pay, by the times measured in a run. Milliseconds. */
 export class Purse {
   readonly #items: number;
   #singles = { count: 0, time: 0 };
-  /** The latest block. */
-  #block: { items: number; time: number } | undefined;
+  /** The latest block, and the latest block of another length. */
+  #block: Block | undefined;
+  #other: Block | undefined;
   #lost = 0;
 
   /** @param items Of the run. */
@@ -50,6 +54,7 @@ export class Purse {
 
   /** Takes note that a block of items was executed, with so many right items. */
   block(time: number, items: number, right: number): void {
+    if (this.#block?.items !== items) this.#other = this.#block;
     this.#block = { time, items };
     this.#lost += time - right * this.#mean;
   }
@@ -63,10 +68,13 @@ export class Purse {
     return this.#lost + this.#expected(items) - this.#mean <= LOSS * this.#items * this.#mean;
   }
 
-  /** The expected time of a block: a longer block takes less time for each item than a shorter block. */
+  /** The expected time of a block, on the line through two known blocks, or in proportion to one. */
   #expected(items: number): number {
     const { time, items: before } = this.#block ?? { time: FIRST * items * this.#mean, items };
-    return time * Math.max(1, items / before);
+    const each = time / before;
+    const { time: otherTime, items: other } = this.#other ?? { time: 0, items: 0 };
+    const slope = Math.min(each, Math.max(0, (time - otherTime) / (before - other)));
+    return time + Math.max(0, items - before) * slope;
   }
 
   get #mean(): number {

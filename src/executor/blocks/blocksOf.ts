@@ -9,10 +9,10 @@ import { blockOrder } from "./inPlace.ts";
 
 /**
  * The items of a block, from short to long. Widening the weights once a block takes the time of the products of twenty
- * items. Blocks of up to eight items widen nothing.
+ * items. Blocks of four items widen nothing.
  */
 const LENGTHS = [4, 8, 16, 32, 48, 64];
-/** Block lengths for items of different runs: vector kernels take up to eight vectors. */
+/** Block lengths for items of different runs. */
 const APART_LENGTHS = [2, 4, 8];
 /** The most bytes that the tensors of all blocks in execution take at a time, by estimate. */
 const BLOCK_BYTES = 2 ** 30;

@@ -26,10 +26,10 @@ export const KERNEL_HASHES: Record<KernelPart, Record<Variant, string>> = {
     "mulAdd oneMemory": "f566b6f1190f7fe3e2ea5f1aa02eda190b71d9aabdc8cfb64d11523e7bd65341",
   },
   products: {
-    "madd twoMemories": "e725013def9ec5b16fee00e28c9fffe2c349017887b7101d8e9e4b2c0fe8c38d",
-    "madd oneMemory": "e725013def9ec5b16fee00e28c9fffe2c349017887b7101d8e9e4b2c0fe8c38d",
-    "mulAdd twoMemories": "4e7cf8fd3b96e84037ad6f9b7ac8a7c9ef793e17b84392ed6f21ad6fc81b2d95",
-    "mulAdd oneMemory": "4e7cf8fd3b96e84037ad6f9b7ac8a7c9ef793e17b84392ed6f21ad6fc81b2d95",
+    "madd twoMemories": "484461e9f90aefd233b3c46382136f1cc4f53f265d6f9e2fdf91a3a268eec2c2",
+    "madd oneMemory": "484461e9f90aefd233b3c46382136f1cc4f53f265d6f9e2fdf91a3a268eec2c2",
+    "mulAdd twoMemories": "142a5ee6b1cff91d963cae27635cfb988bb308b295221d694d1445df6c9a039c",
+    "mulAdd oneMemory": "142a5ee6b1cff91d963cae27635cfb988bb308b295221d694d1445df6c9a039c",
   },
   hashes: {
     "madd twoMemories": "57ec39a0dc05257ec5785c7aeccd73c85b769fd732b255bcba2369a72a30e1d7",

@@ -17,8 +17,8 @@ const READERS = 4;
 /** Sums that are added to in turn: enough to keep the processor busy, and few enough for its registers. */
 const [SUMS, MOST_SUMS] = [8, 12];
 
-/** The most vectors that a product takes. */
-export const MAX_VECTORS = 8;
+/** The most vectors that a product takes. With more vectors, widening the matrix once takes less time. */
+export const MAX_VECTORS = 4;
 
 type Seven = [Local, Local, Local, Local, Local, Local, Local];
 

@@ -165,9 +165,9 @@ export async function plainPass(shape: Gpt2Shape, tokens: readonly number[]): Pr
 
 /** A text's time for a checker with right tokens, and with wrong tokens. */
 export async function checkedInBlocks(
+  kind: string,
   model: CompiledModel,
-  prompt: readonly number[],
-  items: number,
+  { prompt, items }: { prompt: readonly number[]; items: number },
   say: (text: string) => void,
 ): Promise<Bar[]> {
   const texts = new Texts(model, prompt, items);
@@ -181,12 +181,12 @@ export async function checkedInBlocks(
   await texts.close();
   const isSame = [checked, lied].every(({ result }) => result.root === alone.result.root);
   say(
-    `a text of ${items} tokens, committed: ${Math.round(alone.milliseconds / items)} ms a token to write; ` +
+    `a text of ${items} tokens${kind}, committed: ${Math.round(alone.milliseconds / items)} ms a token to write; ` +
       (isSame ? "the same roots" : "OTHER ROOTS"),
   );
   return [
-    atMost(`checking a text of ${items} tokens`, 0.45, checked.milliseconds / alone.milliseconds, "of writing"),
-    atMost("all tokens told wrong", 1.3, lied.milliseconds / alone.milliseconds),
+    atMost(`checking a text of ${items} tokens${kind}`, 0.45, checked.milliseconds / alone.milliseconds, "of writing"),
+    atMost(`all tokens told wrong${kind}`, 1.3, lied.milliseconds / alone.milliseconds),
   ];
 }
 

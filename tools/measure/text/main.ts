@@ -120,20 +120,19 @@ async function inBlocks(model: CompiledModel): Promise<void> {
     const shape = { ...GPT2, layers };
     const plain = await plainPass(shape, prompt);
     const most = { exact: 1 / 3, committed: 0.45 };
-    const many = tokens(PROMPT_TOKENS);
+    const least = greedy(shape, slots);
+    const [many, long] = [tokens(PROMPT_TOKENS), `${name}, ${MANY_SLOTS} slots`];
     bars.push(
       // Plain onnxruntime draws no token either.
-      ...(await promptInBlocks(name, greedy(shape, slots), prompt, { plain, most, say })),
+      ...(await promptInBlocks(name, least, prompt, { plain, most, say })),
       ...(await promptInBlocks(`${name}, drawing`, model, prompt, { most, say })),
-      ...(await promptInBlocks(`${name}, ${MANY_SLOTS} slots`, greedy(shape, MANY_SLOTS), many, {
-        most: { committed: 0.5 },
-        say,
-      })),
+      ...(await promptInBlocks(long, greedy(shape, MANY_SLOTS), many, { most: { committed: 0.5 }, say })),
       ...(await lookedUp(shape, PROMPT, slots, say)),
+      ...(await checkedInBlocks("", least, { prompt: PROMPT, items }, say)),
     );
   } else bars.push(...(await promptInBlocks(name, model, prompt, { most: { committed: PACKED_MOST }, say })));
   bars.push(
-    ...(await checkedInBlocks(model, PROMPT, items, say)),
+    ...(await checkedInBlocks(", drawing", model, { prompt: PROMPT, items }, say)),
     ...(await textsTogether(model, Math.min(items, TOGETHER_ITEMS), say)),
   );
   for (const line of barsTable(bars)) say(line);
