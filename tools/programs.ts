@@ -62,6 +62,7 @@ export const PROGRAMS: Readonly<Record<"measure" | "verify" | "write" | "release
       name: "text",
       about: "text from a large decoder under one claim, and workers that leave layers out",
       main: "measure/text/main.ts",
+      nodeFlags: ["--expose-gc"],
       needsBuild,
     },
     {

@@ -100,6 +100,8 @@ async function byTurns<T>(...all: readonly (() => Promise<T>)[]): Promise<{ mill
   // The first round prepares executors.
   for (let round = 0; round <= ROUNDS; round++)
     for (const [k, act] of all.entries()) {
+      // Nothing pays for the garbage of what came before.
+      globalThis.gc?.();
       const start = process.cpuUsage();
       found[k]!.result = await act();
       const { user, system } = process.cpuUsage(start);
