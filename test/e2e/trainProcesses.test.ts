@@ -1,9 +1,39 @@
 import { expect } from "chai";
+import type { SumForm } from "../../src/compiler/passes/shares/sumSteps.ts";
+import { TRAINING, weightsByName } from "../../src/compiler/wraps/wrapTraining.ts";
+import { createExecutor } from "../../src/executor/createExecutor.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
+import { replaceInitializers } from "../../src/model/onnx/replaceInitializers.ts";
+import { int64Tensor } from "../../src/model/onnx/tensorData.ts";
 import { itAtLength, itInTime } from "../../testkit/atLength.ts";
 import { usePlayers } from "../../testkit/players/usePlayers.ts";
-import { SHARED_EXAMPLES, type SharedExample } from "../../testkit/training/sharedExamples.ts";
-import { train } from "../../testkit/training/trainer.ts";
+import { SHARED_BATCH, SHARED_EXAMPLES, type SharedExample } from "../../testkit/training/sharedExamples.ts";
+import { SharedTraining, type ExecuteProgram } from "../../testkit/training/shares.ts";
+import { floats, prepareTraining, train, type Training } from "../../testkit/training/trainer.ts";
 import { playTraining } from "../../testkit/training/trainingStory.ts";
+
+/** Trains over shares in this process. @returns the model's file */
+async function trainedOverShares(made: Training, shares: number, sums: SumForm): Promise<Uint8Array> {
+  const { onnx, spec, rates, batch } = made;
+  const training = new SharedTraining(readModel(onnx), { ...spec, rates: rates.length });
+  const execute: ExecuteProgram = async (compiled, inputs) => {
+    const executor = await createExecutor(compiled, { threads: 1 });
+    const tensors = (await executor.run(inputs)).tensors.map((tensor) => tensor.slice());
+    await executor.close();
+    return tensors;
+  };
+  const feedback: ReadonlyMap<string, Uint8Array>[] = [];
+  let state = new Map([...training.initial].map(([name, { bytes }]) => [name, bytes]));
+  for (const step of rates.keys()) {
+    const given = new Map([...state, ...Object.entries(batch(step)), [TRAINING.rates, floats(rates)]]);
+    given.set(TRAINING.index, int64Tensor([step]).bytes);
+    const cut = new Array<number>(shares).fill(SHARED_BATCH / shares);
+    const next = await training.cut(given, cut, execute, { sums, feedback });
+    state = new Map([...state.keys()].map((name) => [name, next.get(TRAINING.next(name))!]));
+  }
+  const { parts } = prepareTraining(made);
+  return replaceInitializers(onnx, weightsByName(state.get(TRAINING.weights)!, parts));
+}
 
 describe("training over workers that are processes", function () {
   this.timeout(3_600_000);
@@ -43,6 +73,12 @@ describe("training over workers that are processes", function () {
       trained.push(Buffer.from(played.trained).toString("base64"));
     }
     expect(trained[0]).to.equal(trained[1]);
+  });
+
+  itAtLength("signsWithFeedback_overTwoWorkers_giveTheModelOfTheSameProgramsInOneProcess", async () => {
+    const training = SHARED_EXAMPLES.perceptron(2);
+    const { trained } = await playTraining(players(), { training, workers: 2, sums: "signs" });
+    expect(Buffer.from(await trainedOverShares(training, 2, "signs")).equals(trained)).to.equal(true);
   });
 
   itAtLength("aKilledWorker_aLiarInStep17_andACopier_leaveTheModelOfOneMachine", async () => {

@@ -4,6 +4,7 @@ import type { TrainSpec } from "../../src/compiler/wraps/trainSpec.ts";
 import { TRAINING, wrapTraining } from "../../src/compiler/wraps/wrapTraining.ts";
 import type { Model, TensorData } from "../../src/model/onnx/model.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
+import { bytesOf } from "../../src/program/trace/runInputs.ts";
 
 /** Executes a program. @returns every step's tensor */
 export type ExecuteProgram = (
@@ -13,6 +14,19 @@ export type ExecuteProgram = (
 
 /** Tensors by the names of inputs or outputs. */
 type Named = ReadonlyMap<string, Uint8Array>;
+
+type CutOptions = {
+  sums?: Share["sums"];
+  rowInputs?: readonly string[];
+  feedback?: ReadonlyMap<string, Uint8Array>[];
+};
+
+/** Whether an input is a share's feedback. */
+export const isFeedback = (name: string): boolean => name.startsWith("feedback_");
+
+function zerosOf({ program, inputs }: CompiledModel, name: string): Uint8Array {
+  return new Uint8Array(bytesOf(program.inputs[inputs.findIndex((input) => input.name === name)]!));
+}
 
 /** Trains a model over shares, in one process. */
 export class SharedTraining {
@@ -58,17 +72,19 @@ export class SharedTraining {
    * One step over shares of the batch.
    * @param examples For each share; together the whole batch.
    * @param rowInputs Inputs with examples as first dimension.
+   * @param feedback The shares' feedbacks by name, a map for each share; replaced by the next step's. A missing
+   *   feedback is zeros.
    */
   async cut(
     given: Named,
     examples: readonly number[],
     execute: ExecuteProgram,
-    { sums, rowInputs = ["x", TRAINING.labels] }: { sums?: Share["sums"]; rowInputs?: readonly string[] } = {},
+    { sums, rowInputs = ["x", TRAINING.labels], feedback = [] }: CutOptions = {},
   ): Promise<Map<string, Uint8Array>> {
     const batch = examples.reduce((sum, count) => sum + count, 0);
     const parts = new Map<string, Uint8Array[]>();
     let first = 0;
-    for (const count of examples) {
+    for (const [share, count] of examples.entries()) {
       const own = new Map(
         [...given].map(([name, bytes]) => {
           const row = bytes.length / batch;
@@ -76,7 +92,12 @@ export class SharedTraining {
         }),
       );
       first += count;
-      const made = await this.#outputs(this.program({ part: count, sums }), own, execute);
+      const part = this.program({ part: count, sums });
+      for (const { name } of part.inputs.filter((input) => isFeedback(input.name)))
+        own.set(name, feedback[share]?.get(name) ?? zerosOf(part, name));
+      const made = await this.#outputs(part, own, execute);
+      const after = part.inputs.map(({ name }) => [name, made.get(TRAINING.next(name))] as const);
+      feedback[share] = new Map(after.flatMap(([name, bytes]) => (bytes === undefined ? [] : [[name, bytes]])));
       for (const [name, bytes] of made) parts.set(name, [...(parts.get(name) ?? []), bytes]);
     }
     const joined = new Map([...parts].map(([name, all]) => [name, new Uint8Array(Buffer.concat(all))]));

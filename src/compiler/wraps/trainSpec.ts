@@ -1,6 +1,6 @@
 import { TrainingError } from "../errors.ts";
 import type { Share } from "../passes/shares/cutBatch.ts";
-import { SUM_FORMS } from "../passes/shares/sumSteps.ts";
+import { FORM_NAMES, parseForm } from "../passes/shares/sumSteps.ts";
 
 /**
  * The minimised value: `crossEntropy` of scores (classes last) with each position's class; `mse`, the mean square of
@@ -71,11 +71,12 @@ export const optimiserText = ({ optimiser, attributes = {} }: TrainSpec): string
 
 /** `part=16` or `join=4`, with another form for sums behind. @throws TrainingError */
 export function parseShare(text: string): Share {
-  const [, kind, count, form] = /^(part|join)=([1-9]\d{0,8})(?:,(\w+))?$/.exec(text) ?? [];
-  const sums = SUM_FORMS.find((each) => each === form && each !== "exact");
-  if (kind === undefined || (form !== undefined && sums === undefined))
+  const [, kind, count, form] = /^(part|join)=([1-9]\d{0,8})(?:,(.+))?$/.exec(text) ?? [];
+  const sums = form === undefined ? undefined : parseForm(form);
+  if (kind === undefined || sums === "exact" || (form !== undefined && sums === undefined))
     throw new TrainingError(
-      `the share ${text}: expected part=EXAMPLES or join=SHARES, with ,fixed or ,rounded or ,bytes behind or not`,
+      `the share ${text}: expected part=EXAMPLES or join=SHARES, alone or with a form behind: ,` +
+        FORM_NAMES.slice(1).join(" or ,"),
     );
   const own = sums === undefined ? {} : { sums };
   return kind === "part" ? { part: Number(count), ...own } : { join: Number(count), ...own };

@@ -8,9 +8,11 @@ import type { Region } from "../memory/memoryPlan.ts";
 import { planByteProduct } from "./planByteProduct.ts";
 import { planByDefinition } from "./planByDefinition.ts";
 import { planElementwise } from "./planElementwise.ts";
+import { planFixedSum } from "./planFixedSum.ts";
 import { planHalfReduction } from "./planHalfReduction.ts";
 import { planNarrowProduct } from "./planNarrowProduct.ts";
 import { planPartialSum } from "./planPartialSum.ts";
+import { planPartialTotal } from "./planPartialTotal.ts";
 import { widenedTerm } from "../../program/widen.ts";
 import type { StepPlan } from "./stepPlan.ts";
 import type { PlanResources } from "./planResources.ts";
@@ -32,13 +34,16 @@ export function chooseStepPlan(resources: PlanResources, step: Step, out: Region
   const terms: LoopSpec = { ...termExpression(step), digits, sourceTypes, outs: [] };
   const plain = canCompile(terms) && canCompile({ ...terms, reads: step.epilogueReads });
   if (!plain) return planByDefinition(resources, step, out);
-  if (!hasSettledTypes(step)) return planWide(resources, step, out) ?? planByDefinition(resources, step, out);
+  if (!hasSettledTypes(step))
+    return (
+      planFixedSum(resources, step, out) ?? planWide(resources, step, out) ?? planByDefinition(resources, step, out)
+    );
   if (isPartial(step.reduce)) {
     // Terms of 16-bit floats are widened to float32; the words of their sums stay the same.
     const wide = isHalf(step.reduceType!) ? { ...step, ...widenedTerm(step) } : step;
     return planPartialSum(resources, wide, out) ?? planByDefinition(resources, step, out);
   }
-  if (handlesLimbs(step)) return planByDefinition(resources, step, out);
+  if (handlesLimbs(step)) return planPartialTotal(resources, step, out) ?? planByDefinition(resources, step, out);
 
   if (isPlainTotal(step)) return planTotal(resources, step, out);
   if (step.reduceType !== undefined && isHalf(step.reduceType))

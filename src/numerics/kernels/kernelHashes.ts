@@ -26,10 +26,10 @@ export const KERNEL_HASHES: Record<KernelPart, Record<Variant, string>> = {
     "mulAdd oneMemory": "f566b6f1190f7fe3e2ea5f1aa02eda190b71d9aabdc8cfb64d11523e7bd65341",
   },
   products: {
-    "madd twoMemories": "484461e9f90aefd233b3c46382136f1cc4f53f265d6f9e2fdf91a3a268eec2c2",
-    "madd oneMemory": "484461e9f90aefd233b3c46382136f1cc4f53f265d6f9e2fdf91a3a268eec2c2",
-    "mulAdd twoMemories": "142a5ee6b1cff91d963cae27635cfb988bb308b295221d694d1445df6c9a039c",
-    "mulAdd oneMemory": "142a5ee6b1cff91d963cae27635cfb988bb308b295221d694d1445df6c9a039c",
+    "madd twoMemories": "de925a175445bc3b6159e8071ab634e3caefb7b2e55148a0ec6736f6a793ff61",
+    "madd oneMemory": "de925a175445bc3b6159e8071ab634e3caefb7b2e55148a0ec6736f6a793ff61",
+    "mulAdd twoMemories": "18f2e76cc9a597591d4ac57098838072b714350678717ae1d0319cf893f477ba",
+    "mulAdd oneMemory": "18f2e76cc9a597591d4ac57098838072b714350678717ae1d0319cf893f477ba",
   },
   hashes: {
     "madd twoMemories": "57ec39a0dc05257ec5785c7aeccd73c85b769fd732b255bcba2369a72a30e1d7",

@@ -4,7 +4,9 @@ import { certifyFunction, settleFunction, settleOneFunction } from "./certify.ts
 import { checked } from "./checked.ts";
 import { compensatedDotFunction } from "./compensated.ts";
 import { addTermsFunction, carryFunction, exactDotFunction, roundSumFunction } from "./exactDot.ts";
+import { binnedWordsFunction } from "./binnedWords.ts";
 import { exactWordsFunction } from "./exactWords.ts";
+import { fixedSumsFunction } from "./fixedSums.ts";
 import { largestFunction } from "./largest.ts";
 import { MAX_PAGES } from "./memory.ts";
 import { normsFunction } from "./norms.ts";
@@ -41,6 +43,16 @@ export type ProductKernels = {
    */
   exactWords: (
     ...args: [a: number, b: number, bStep: number, terms: number, count: number, out: number, scratch: number]
+  ) => void;
+  /**
+   * Writes `count` sums of `terms` products of float32 as int64: each product times `scale`, rounded to an integer and
+   * clamped. The second factors are `bStep` bytes apart: 4, or 0 for a single factor of all terms.
+   */
+  fixedSums: (
+    ...args: [
+      ...[a: number, b: number, bStep: number, terms: number, count: number, out: number],
+      ...[scale: number, least: number, most: number],
+    ]
   ) => void;
   /** `exactDot` in twice float64's precision, not rounded. */
   compensatedDot: (a: number, b: number, n: number) => number;
@@ -125,7 +137,8 @@ function productModule(): WebAssembly.Module {
     builder.define(vectorsByColumnsFunction(vectors), `vectorsByColumns${vectors}`);
   }
   builder.define(canonicaliseFunction(), "canonicalise");
-  builder.define(exactWordsFunction(), "exactWords");
+  builder.define(exactWordsFunction(builder.define(binnedWordsFunction())), "exactWords");
+  builder.define(fixedSumsFunction(), "fixedSums");
   const unit = builder.define(unitFunction(), "unit");
   const compensatedDot = builder.define(compensatedDotFunction(), "compensatedDot");
   const vanishes = builder.define(vanishesFunction());
@@ -151,7 +164,7 @@ export function productKernels(memory: WebAssembly.Memory): ProductKernels {
   const settle = exports.settle as (...values: number[]) => void;
   return {
     ...{ norms, certify, compensatedDot, unit, largest },
-    ...{ canonicalise: kernels.canonicalise, exactWords: kernels.exactWords },
+    ...{ canonicalise: kernels.canonicalise, exactWords: kernels.exactWords, fixedSums: kernels.fixedSums },
     ...{ vectorsByRows: byNumber("vectorsByRows"), vectorsByColumns: byNumber("vectorsByColumns") },
     exactDot: (a, b, n, scratch) => exactDot(a, b, n, scratch) >>> 0,
     settle(call) {

@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { concatHex, keccak256, type Hex } from "viem";
 import { inTurn } from "../../base/inTurn.ts";
 import { formOf } from "../../chain/market/claimForm.ts";
 import type { ClaimRecord } from "../../chain/market/history.ts";
@@ -10,6 +11,10 @@ import type { PartOutputs } from "./partOutputs.ts";
 
 /** Draws are made of so many. */
 const LOTS = 1_000_000;
+
+/** Returns a claim's lot, below {@link LOTS}. */
+const lotOf = (claim: Hex, secret: Hex | undefined): number =>
+  secret === undefined ? randomInt(LOTS) : Number(BigInt(keccak256(concatHex([secret, claim]))) % BigInt(LOTS));
 
 /** Executes parts exactly, one at a time: the parts of drawn claims, and the parts without served outputs. */
 export class Checks {
@@ -29,10 +34,10 @@ export class Checks {
    * @returns the check, if the claim is drawn and still unchecked
    */
   take(part: BatchPart, claim: ClaimRecord): (() => Promise<void>) | undefined {
-    const { batch, store, checkShare } = this.#options;
+    const { batch, store, checkShare, checkSecret } = this.#options;
     if (!hasInputs(batch, store, part)) return undefined;
     if (store.check(claim.id) === undefined)
-      store.checked(part.number, claim.id, randomInt(LOTS) < checkShare * LOTS ? "drawn" : "passed over");
+      store.checked(part.number, claim.id, lotOf(claim.id, checkSecret) < checkShare * LOTS ? "drawn" : "passed over");
     if (store.check(claim.id) !== "drawn" || this.#running.has(claim.id)) return undefined;
     return () => this.#execute(part, claim, false);
   }

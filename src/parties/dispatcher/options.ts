@@ -1,3 +1,4 @@
+import type { Hex } from "viem";
 import type { Session } from "../../chain/market/session.ts";
 import type { OutageOptions } from "../requester/outages.ts";
 import type { Batch } from "./batch.ts";
@@ -36,6 +37,11 @@ export type DispatchOptions = {
   maxAttempts: number;
   /** Probability of checking a claim, 0 to 1. The draw happens after the claim's submission. */
   checkShare: number;
+  /**
+   * A secret that draws: a claim's draw is a hash of the secret and the claim's id. Whoever learns the secret later can
+   * see that the draws were fair. Without a secret, draws are random numbers of the system.
+   */
+  checkSecret?: Hex;
   /** A job unclaimed for this time is cancelled, if the next job may pay more. */
   openSeconds: number;
   /** If no worker serves a final claim's outputs for this time, the dispatcher computes the outputs locally. */

@@ -25,7 +25,7 @@ export type ShareTraining = {
   steps: number;
   /**
    * Tensors by input names. Inputs with examples hold all steps' batches, one after the other; the weights and the
-   * optimiser's state are the initial values.
+   * optimiser's state are the initial values. Feedbacks are not given: each begins with zeros.
    */
   inputs: ReadonlyMap<string, Uint8Array>;
 };
@@ -41,7 +41,9 @@ export function shareTraining(given: Omit<ShareTraining, "id">): ShareTraining {
     throw new DispatchInputError(
       `the joining program is not one of ${shares} shares of these parts: compile both anew`,
     );
+  const own = feedbacks(part);
   part.model.inputs.forEach(({ name }, k) => {
+    if (own.has(name)) return;
     const input = part.model.program.inputs[k]!;
     const expected = bytesOf(input) * (input.source?.kind === "each" ? shares * steps : 1);
     const length = inputs.get(name)?.length;
@@ -55,6 +57,16 @@ export function shareTraining(given: Omit<ShareTraining, "id">): ShareTraining {
   return { ...given, id: keccak256(concatHex([...roots, stringToHex(`${shares} ${steps}`), ...hashes])) };
 }
 
+/** A share's feedbacks: the names of the inputs that a share's next step takes from outputs, with each one's bytes. */
+export function feedbacks({ model }: KnownProgram): Map<string, number> {
+  const outputs = new Set(model.outputs.map(({ name }) => name));
+  return new Map(
+    model.inputs.flatMap(({ name }, k) =>
+      outputs.has(TRAINING.next(name)) ? [[name, bytesOf(model.program.inputs[k]!)] as const] : [],
+    ),
+  );
+}
+
 /** How a training is dispatched: like a batch, but each program's jobs have separate terms. */
 export type ShareOptions = Omit<DispatchOptions, "batch" | "store" | "terms" | "openJobs"> & {
   /** Terms for a program's jobs; the budget covers all steps together. */
@@ -66,7 +78,7 @@ export type ShareOptions = Omit<DispatchOptions, "batch" | "store" | "terms" | "
 /**
  * Trains over shares: for each step posts the shares as jobs, gathers their sums, posts the joining job, and goes on
  * with its state. Goes on where an earlier process ended, also in the middle of a step.
- * @returns the state after the last step, by the names of carried inputs
+ * @returns the state after the last step, by the names of carried inputs, with the feedbacks of all shares
  * @throws DispatchInputError, and as `dispatch` does
  */
 export async function trainShares(
@@ -92,7 +104,10 @@ async function trainStep({ training, store, options, spent }: Step, step: number
   const { part, join, shares, steps, inputs } = training;
   const state = store.state();
   const given = (name: string): Uint8Array => state.get(name) ?? inputs.get(name) ?? new Uint8Array(0);
+  const own = feedbacks(part);
   const ofParts = part.model.inputs.map(({ name }, k) => {
+    const feedback = own.get(name);
+    if (feedback !== undefined) return state.get(name) ?? new Uint8Array(shares * feedback);
     const all = given(name);
     const size = part.model.program.inputs[k]!.source?.kind === "each" ? all.length / steps : all.length;
     return size === all.length ? all : all.subarray(step * size, (step + 1) * size);
@@ -104,16 +119,18 @@ async function trainStep({ training, store, options, spent }: Step, step: number
   const joining = cutBatch({ program: join, inputs: ofJoin, items: 1, partItems: 1, firstItem: step, name });
   const joined = await dispatched(joining, `${store.path}.${step}.join`, options, spent + made.fee);
   const next = new Map(
-    join.model.inputs.flatMap((input) => {
-      const bytes = joined.outputs.get(TRAINING.next(input.name));
-      return bytes === undefined ? [] : [[input.name, bytes] as const];
+    [...join.model.inputs, ...part.model.inputs].flatMap(({ name }) => {
+      const after = TRAINING.next(name);
+      const bytes = joined.outputs.get(after) ?? made.outputs.get(after);
+      return bytes === undefined ? [] : [[name, bytes] as const];
     }),
   );
+  const sums = join.model.inputs.map(({ name }) => made.outputs.get(name)?.length ?? 0);
   const trained = {
     step,
     loss: new Float32Array(Uint8Array.from(joined.outputs.get(TRAINING.loss)!).buffer)[0]!,
     ...{ fee: made.fee + joined.fee, gas: made.gas + joined.gas, jobs: made.jobs + joined.jobs },
-    bytes: [...made.outputs.values()].reduce((sum, { length }) => sum + length, 0),
+    bytes: sums.reduce((sum, length) => sum + length, 0),
   };
   store.finish(trained, next);
   return trained;

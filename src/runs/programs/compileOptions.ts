@@ -1,5 +1,5 @@
 import { z } from "zod/v4";
-import { SUM_FORMS } from "../../compiler/passes/shares/sumSteps.ts";
+import { FORM_NAMES, parseForm, type SumForm } from "../../compiler/passes/shares/sumSteps.ts";
 import { LOSSES, OPTIMISERS, type OptimiserName } from "../../compiler/wraps/trainSpec.ts";
 import { parseDecideSpec } from "../../model/decision/decideSpec.ts";
 import { DecideError } from "../../model/decision/errors.ts";
@@ -71,7 +71,11 @@ const decoderSchema = z
   .strict();
 
 const examples = z.number().int().positive();
-const sums = z.enum(SUM_FORMS).exclude(["exact"]).optional();
+const sums = z
+  .custom<SumForm>((form) => typeof form === "string" && form !== "exact" && parseForm(form) !== undefined, {
+    error: `expected ${FORM_NAMES.slice(1).join(", ")}`,
+  })
+  .optional();
 
 /** Options that turn a model into a training run. */
 const trainSchema = z

@@ -231,9 +231,28 @@ describe("training steps that cannot be cut", () => {
   });
 
   it("aShareIsReadAndWritten_andAnythingElseIsRefused", () => {
-    for (const text of ["part=16", "join=4", "part=1,rounded", "join=2,fixed", "part=3,bytes"])
+    for (const text of [
+      "part=16",
+      "join=4",
+      "part=1,rounded",
+      "join=2,fixed",
+      "part=3,bytes",
+      "part=2,signs",
+      "join=3,top=16",
+    ])
       expect(shareText(parseShare(text))).to.equal(text);
-    for (const text of ["", "part", "part=0", "join=-1", "part=1.5", "part=4,exact", "all=3", "part=9999999999"])
+    for (const text of [
+      "",
+      "part",
+      "part=0",
+      "join=-1",
+      "part=1.5",
+      "part=4,exact",
+      "part=4,top=1",
+      "join=4,top=257",
+      "all=3",
+      "part=9999999999",
+    ])
       expect(() => parseShare(text), text).to.throw(TrainingError);
   });
 });

@@ -72,4 +72,37 @@ describe("exactWords", function () {
     compare(Uint32Array.of(0x7f7fffff, 0xff7fffff), Uint32Array.of(0x7f7fffff, 0x7f7fffff), 4, 2, 1);
     compare(new Uint32Array(0), new Uint32Array(0), 4, 0, 3);
   });
+
+  it("manyTerms_ofAnySpread_andSumsOfChangingSize_areThoseOfTheDefinition", () => {
+    const prng = new Prng(12);
+    for (let round = 0; round < 400; round++) {
+      const [terms, count, spread] = [
+        1 + prng.below(70),
+        1 + prng.below(6),
+        1 + prng.below(round % 3 === 0 ? 120 : 20),
+      ];
+      const draw = (): Uint32Array => {
+        const lowest = Array.from({ length: count }, () => prng.below(254 - spread));
+        return Uint32Array.from({ length: terms * count }, (_, k) => {
+          const field = 1 + lowest[Math.floor(k / terms)]! + prng.below(spread);
+          return prng.below(9) === 0
+            ? prng.below(2) << 31
+            : ((prng.below(2) << 31) | (field << 23) | prng.below(2 ** 23)) >>> 0;
+        });
+      };
+      const a = draw();
+      compare(a, draw(), 4, terms, count);
+      compare(a, Uint32Array.of(draw()[0]!), 0, terms, count);
+    }
+  });
+
+  it("aTermThatIsNotFinite_amongManyThatAre_isFlagged_andTheNextSumIsRight", () => {
+    for (const word of [0x7f800000, 0xff800000, 0x7fc00000])
+      for (const at of [0, 7, 16]) {
+        const a = new Uint32Array(34).fill(0x3fc00001);
+        a[at] = word;
+        compare(a, new Uint32Array(34).fill(0x3dcccccd), 4, 17, 2);
+        compare(a, Uint32Array.of(0), 0, 17, 2);
+      }
+  });
 });

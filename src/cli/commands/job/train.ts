@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import type { Share } from "../../../compiler/passes/shares/cutBatch.ts";
-import { SUM_FORMS, type SumForm } from "../../../compiler/passes/shares/sumSteps.ts";
+import { FORM_NAMES, parseForm, type SumForm } from "../../../compiler/passes/shares/sumSteps.ts";
 import { TRAINING, weightsByName } from "../../../compiler/wraps/wrapTraining.ts";
 import type { KnownProgram } from "../../../dispute/run/execution.ts";
-import { shareTraining, trainShares, type ShareTraining } from "../../../parties/dispatcher/trainShares.ts";
+import { feedbacks, shareTraining, trainShares, type ShareTraining } from "../../../parties/dispatcher/trainShares.ts";
 import { TrainingStore, type TrainedStep } from "../../../parties/dispatcher/trainingStore.ts";
 import { describeProgram } from "../../../parties/requester/describeProgram.ts";
 import { FastExecutors } from "../../../runs/fastExecutors.ts";
@@ -25,18 +25,25 @@ import { addExamples } from "../../globalOptions.ts";
 import { appendOption, modelOptions, modelSpec, seedOption, type ModelOptions } from "../../modelOptions.ts";
 import { loadProgram } from "../../models.ts";
 import type { Output } from "../../output.ts";
-import { filePath, oneOf, whole } from "../../parse.ts";
+import { filePath, unfit, whole, type Parse } from "../../parse.ts";
 import { prepareBatch } from "../../prepareJob.ts";
 import { addSettings, defaulted, optional, readSettings, required } from "../../settings.ts";
 import { alwaysShow } from "../../words/helpGroups.ts";
 import { writeModel } from "../model/train.ts";
 
+const sumForm: Parse<SumForm> = (text, name) => {
+  const form = parseForm(text);
+  if (form !== undefined) return form;
+  throw unfit(text, name, FORM_NAMES.join(", "));
+};
+
 const settings = {
   shares: required("n", "of each batch, each of which is a job; one more job joins them", whole(1, 1_000)),
   sums: defaulted<SumForm>(
     "form",
-    "of the shares: exact; fixed (less to send, the same result for any --shares); rounded or bytes (least to send)",
-    oneOf(...SUM_FORMS),
+    "of the shares: exact; fixed (less to send, the same result for any --shares); rounded or bytes (less still); " +
+      "signs or top=K (least, and each share keeps a feedback)",
+    sumForm,
     "exact",
   ),
   ...dispatchSettings,
@@ -152,16 +159,20 @@ function answer(output: Output, { training }: Prepared, steps: readonly TrainedS
   ]);
   const fees = steps.reduce((sum, { fee }) => sum + fee, 0n);
   const gas = steps.reduce((sum, step) => sum + step.gas, 0);
+  const feedback = training.shares * [...feedbacks(training.part).values()].reduce((sum, bytes) => sum + bytes, 0);
   output.answer(
     {
       ...{ training: training.id, shares: training.shares },
       programs: { part: training.part.model.programRoot, join: training.join.model.programRoot },
       steps: steps.map((step) => ({ ...step, fee: amountText(step.fee) })),
-      ...{ fee: amountText(fees), gas, ...(file !== undefined && { file }) },
+      ...{ fee: amountText(fees), gas, ...(feedback > 0 && { feedback }), ...(file !== undefined && { file }) },
     },
     [
       ...table([["step", "loss", "jobs", "fee", "gas", "bytes of sums"], ...rows]),
       `${steps.length} steps over ${training.shares} shares: fees ${amountText(fees)} of the stake asset, gas ${gas}`,
+      ...(feedback === 0
+        ? []
+        : [`besides, ${feedback} bytes of feedback a step, from the shares and to the next step's`]),
       ...(file === undefined ? [] : [`written to ${file}`]),
     ],
   );

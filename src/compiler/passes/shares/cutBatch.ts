@@ -13,8 +13,13 @@ export type Share = ({ part: number } | { join: number }) & {
   sums?: SumForm | undefined;
 };
 
-/** Names for a share's k-th sum: outputs in every share's program, inputs in the joining program. */
+/**
+ * Names for a share's k-th sum: outputs in every share's program, inputs in the joining program. A form with a feedback
+ * has an input `feedback_1` and an output `feedback_1_next` for sum 1, and so on.
+ */
 const SUM_NAMES = [(k: number): string => `sum_${k}`, (k: number): string => `scale_${k}`] as const;
+const feedbackName = (k: number): string => `feedback_${k}`;
+const nextFeedback = (name: string): string => `${name}_next`;
 
 /**
  * Cuts a training step along its batch. A share's program gives a sum over some of the examples for each sum over the
@@ -36,10 +41,14 @@ export function cutBatch(draft: Draft, rowInputs: readonly string[], share: Shar
   const rows = draft.outputs.find(({ step }) => traced[step]!.reach.kind === "rows");
   if (rows !== undefined) refuse(`the output "${rows.name}" has a row for each example, so no sum gives it`);
   const sums = new Map<number, SumSteps>();
+  let feedbacks = 0;
   traced.forEach((each, s) => {
     if (each.counts === undefined || each.reach.kind !== "all") return;
     const examples = "part" in share ? share.part : batch;
-    sums.set(s, cutSum(fewerExamples(each, batch, examples), share.sums ?? "exact", batch / examples));
+    const step = fewerExamples(each, batch, examples);
+    const cut = cutSum(step, share.sums ?? "exact", batch / examples, draft.inputs.length + feedbacks);
+    if (cut.feedback !== undefined) feedbacks++;
+    sums.set(s, cut);
   });
   if (sums.size === 0) refuse("no output needs a sum over the batch: there is nothing to cut");
   return withoutUnused(
@@ -138,7 +147,14 @@ function partDraft(draft: Draft, traced: readonly Traced[], sums: ReadonlyMap<nu
   const outputs = [...sums].flatMap(([s, sum], k) =>
     sumInfos(k, sum, []).map((info, n) => ({ ...info, step: all.numberOf(s, sum.given[n]), each: true })),
   );
-  return { steps: all.steps, origins: all.origins, inputs, outputs };
+  const kept = [...sums].flatMap(([s, { parts, feedback }], k) => {
+    if (feedback === undefined) return [];
+    const { dtype, count } = parts[feedback]!;
+    return [{ name: feedbackName(k), dtype, shape: [count], step: all.numberOf(s, feedback) }];
+  });
+  const before = kept.map(({ name, dtype, shape }) => ({ name, dtype, shape, source: "each" as const }));
+  const after = kept.map((each) => ({ ...each, name: nextFeedback(each.name), each: true }));
+  return { steps: all.steps, origins: all.origins, inputs: [...inputs, ...before], outputs: [...outputs, ...after] };
 }
 
 function joinDraft(
@@ -156,7 +172,7 @@ function joinDraft(
     const own = sums.get(s);
     if (own !== undefined) {
       const from = infos[numbers.indexOf(s)]!.map(({ name }) => inputOf(name));
-      all.add(s, own.join(shares, from));
+      all.add(s, ...own.join(shares, from));
     } else if (reach.kind !== "rows") all.add(s, step);
   });
   const inputs = draft.inputs.map((input) => ({

@@ -67,12 +67,13 @@ class Digits {
     const cut = new Array<number>(SHARES).fill(SHARED_BATCH / SHARES);
     let given = new Map([...this.#training.initial].map(([name, { bytes }]) => [name, bytes]));
     const losses: number[] = [];
+    const feedback: ReadonlyMap<string, Uint8Array>[] = [];
     for (let step = 0; step < STEPS; step++) {
       const all = new Map([...given, ...Object.entries(batch(step)), [TRAINING.rates, floats(rates)]]);
       all.set(TRAINING.index, int64Tensor([step]).bytes);
       const made = await (sums === undefined
         ? this.#training.whole(all, execute)
-        : this.#training.cut(all, cut, execute, { sums }));
+        : this.#training.cut(all, cut, execute, { sums, feedback }));
       losses.push(new Float32Array(made.get(TRAINING.loss)!.buffer)[0]!);
       given = new Map([...given.keys()].map((name) => [name, made.get(TRAINING.next(name))!]));
     }
@@ -88,7 +89,8 @@ class Digits {
 export async function measureLosses(): Promise<void> {
   const digits = new Digits();
   const forms: Record<string, string> = { "one worker": (await digits.loss()).toFixed(4) };
-  for (const sums of ["fixed", "rounded", "bytes"] as const) forms[sums] = (await digits.loss(sums)).toFixed(4);
+  for (const sums of ["fixed", "rounded", "bytes", "signs", "top=16", "top=64", "top=256"] as const)
+    forms[sums] = (await digits.loss(sums)).toFixed(4);
   console.table(forms);
   const rows: Record<string, Record<string, string>> = {};
   for (const lie of Object.keys(LIES) as Lie[])

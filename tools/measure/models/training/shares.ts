@@ -17,11 +17,13 @@ import { playTraining } from "../../../../testkit/training/trainingStory.ts";
 const NAMES = Object.keys(SHARED_EXAMPLES) as SharedExample[];
 const WORKERS = 4;
 /** Steps whose times count, after others. */
-const [WARM_UP, STEPS] = [1, 2];
+const [WARM_UP, STEPS] = [4, 6];
 /** Steps played on a chain. */
 const PLAYED = 2;
 
-/** A step over shares, measured: processor milliseconds, and bytes for a share's sums. */
+type Kind = "alone" | "shares" | "join" | "traced" | "roots";
+
+/** A step over shares, measured: processor milliseconds, each the least of all steps, and bytes for a share's sums. */
 type Measured = {
   /** A process without claims. */
   alone: number;
@@ -33,6 +35,8 @@ type Measured = {
   roots: number;
   bytes: number;
   deflated: number;
+  /** Bytes of a share's feedback. */
+  feedback: number;
   /** Whether the next state equals the single process's, bit by bit. */
   isSame: boolean;
 };
@@ -42,14 +46,15 @@ async function measured(name: SharedExample, sums: SumForm): Promise<Measured> {
   const { onnx, spec, rates, batch } = SHARED_EXAMPLES[name](WARM_UP + STEPS);
   const training = new SharedTraining(readModel(onnx), { ...spec, rates: rates.length });
   const executors = new Map<CompiledModel, Executor>();
-  const times = { alone: 0, shares: 0, join: 0, hashing: 0, roots: 0 };
+  /** For each step; `traced` executes shares and join again, and hashes. */
+  const times = { alone: [], shares: [], join: [], traced: [], roots: [] } as Record<Kind, number[]>;
   let [bytes, deflated, isSame] = [0, 0, true];
-  let counts = false;
-  const timed = async <T>(kind: (spent: number) => void, action: () => T | Promise<T>): Promise<T> => {
+  const feedback: ReadonlyMap<string, Uint8Array>[] = [];
+  const timed = async <T>(kind: Kind, action: () => T | Promise<T>): Promise<T> => {
     const before = process.cpuUsage();
     const result = await action();
     const { user, system } = process.cpuUsage(before);
-    if (counts) kind((user + system) / 1_000 / STEPS);
+    times[kind].push((times[kind].pop() ?? 0) + (user + system) / 1_000);
     return result;
   };
   const executorOf = async (compiled: CompiledModel): Promise<Executor> => {
@@ -59,12 +64,7 @@ async function measured(name: SharedExample, sums: SumForm): Promise<Measured> {
   };
   const whole: ExecuteProgram = async (compiled, inputs) => {
     const executor = await executorOf(compiled);
-    return (
-      await timed(
-        (ms) => (times.alone += ms),
-        () => executor.run(inputs),
-      )
-    ).tensors;
+    return (await timed("alone", () => executor.run(inputs))).tensors;
   };
   const claimed: ExecuteProgram = async (compiled, inputs) => {
     const executor = await executorOf(compiled);
@@ -75,45 +75,39 @@ async function measured(name: SharedExample, sums: SumForm): Promise<Measured> {
       bytes = given.reduce((sum, { length }) => sum + length, 0) / WORKERS;
       deflated = given.reduce((sum, each) => sum + deflateRawSync(each, { level: 1 }).length, 0) / WORKERS;
     }
-    let spent = 0;
-    const { tensors } = await timed(
-      (ms) => (times[kind] += spent = ms),
-      () => executor.run(inputs),
-    );
+    const { tensors } = await timed(kind, () => executor.run(inputs));
     const made = tensors.map((tensor) => tensor.slice());
     const trees = new Map<number, MerkleList>();
-    await timed(
-      (ms) => (times.hashing += ms - spent),
-      async () => {
-        const again = await executor.run(inputs, { keep: () => false, trees });
-        return new Trace(compiled.program, again.tensors, trees).root;
-      },
-    );
-    await timed(
-      (ms) => (times.roots += ms),
-      () => inputs.forEach((input) => tensorRoot(input)),
-    );
+    await timed("traced", async () => {
+      const again = await executor.run(inputs, { keep: () => false, trees });
+      return new Trace(compiled.program, again.tensors, trees).root;
+    });
+    await timed("roots", () => inputs.forEach((input) => tensorRoot(input)));
     return made;
   };
   let given = new Map([...training.initial].map(([input, { bytes }]) => [input, bytes]));
   for (let step = 0; step < WARM_UP + STEPS; step++) {
-    counts = step >= WARM_UP;
+    for (const steps of Object.values(times)) steps.push(0);
     const all = new Map([...given, ...Object.entries(batch(step)), [TRAINING.rates, floats(rates)]]);
     all.set(TRAINING.index, int64Tensor([step]).bytes);
     const next = await training.whole(all, whole);
     const cut = new Array<number>(WORKERS).fill(SHARED_BATCH / WORKERS);
-    const joined = await training.cut(all, cut, claimed, sums === "exact" ? {} : { sums });
+    const joined = await training.cut(all, cut, claimed, { ...(sums !== "exact" && { sums }), feedback });
     isSame = [...next].every(([output, own]) => Buffer.from(own).equals(joined.get(output)!));
     given = new Map([...given.keys()].map((input) => [input, joined.get(TRAINING.next(input))!]));
   }
   for (const executor of executors.values()) await executor.close();
-  return { ...times, bytes, deflated: Math.round(deflated), isSame };
+  const kept = [...feedback[0]!.values()].reduce((sum, { length }) => sum + length, 0);
+  const least = (kind: Kind): number => Math.min(...times[kind].slice(WARM_UP));
+  const [alone, shares, join] = [least("alone"), least("shares"), least("join")];
+  const own = { alone, shares, join, hashing: least("traced") - shares - join, roots: least("roots") };
+  return { ...own, bytes, deflated: Math.round(deflated), feedback: kept, isSame };
 }
 
 /** Prints processor times and bytes for a step over four shares, for each model and form. */
 export async function measureShares(): Promise<void> {
   for (const name of NAMES)
-    for (const sums of SUM_FORMS) {
+    for (const sums of [...SUM_FORMS, "top=256"] as const) {
       const { alone, shares, join, hashing, roots, ...more } = await measured(name, sums);
       const overhead = (shares + join + hashing + roots - alone) / alone;
       const times = { alone, shares, join, hashing, "roots of inputs": roots };
