@@ -9,7 +9,7 @@ import { getOrAdd } from "../base/getOrAdd.ts";
 import { Circuit } from "./circuit.ts";
 import { CircuitRefusalError, SpanError } from "./errors.ts";
 import { constant, type Linear } from "./linear.ts";
-import { numberOf, Operations, type Value } from "./operations.ts";
+import { numberOf, Operations, type Slot, type Value } from "./operations.ts";
 import { reduceTerms, type Term } from "./reductions.ts";
 import {
   checkDomain,
@@ -178,7 +178,7 @@ class Compiler {
     if (!isKnownType(step.dtype)) throw new CircuitRefusalError(`circuits do not know ${dtypeName(step.dtype)}`);
     const constants = step.constants.map(({ value }): Value => ({ word: value }));
     const outDigits = splitDigits(index, step.outDigits);
-    const slots = this.#readAll(step, step.epilogueReads, outDigits);
+    const slots: Slot[] = this.#readAll(step, step.epilogueReads, outDigits);
     if (step.reduceType !== undefined) {
       if (!isKnownType(step.reduceType))
         throw new CircuitRefusalError(`circuits do not know ${dtypeName(step.reduceType)}`);
@@ -186,21 +186,22 @@ class Compiler {
     }
     slots.push(...constants);
     this.#runCode(step.epilogue.code, slots, outDigits);
-    return slots[step.epilogue.out]!;
+    return this.#operations.settled(slots[step.epilogue.out]!);
   }
 
   #terms(step: Step, outDigits: readonly number[], constants: readonly Value[]): Term[] {
     const count = step.redDigits.reduce((product, radix) => product * radix, 1);
     return Array.from({ length: count }, (_, r) => {
       const digits = [...outDigits, ...splitDigits(r, step.redDigits)];
-      const slots = [...this.#readAll(step, step.termReads, digits), ...constants];
+      const slots: Slot[] = [...this.#readAll(step, step.termReads, digits), ...constants];
       this.#runCode(step.term.code, slots, digits);
-      const b: Value = hasTwoResults(step.reduce) ? slots[step.term.outB]! : { word: 0n };
-      return { a: slots[step.term.outA]!, b };
+      const settled = (slot: number): Value => this.#operations.settled(slots[slot]!);
+      const b: Value = hasTwoResults(step.reduce) ? settled(step.term.outB) : { word: 0n };
+      return { a: settled(step.term.outA), b };
     });
   }
 
-  #runCode(code: readonly Instruction[], slots: Value[], digits: readonly number[]): void {
+  #runCode(code: readonly Instruction[], slots: Slot[], digits: readonly number[]): void {
     for (const { op, dtype, a, b, c } of code) {
       if (op === Op.digit) slots.push({ word: BigInt(digits[a]!) });
       else if (op === Op.cast) slots.push(this.#operations.cast(slots[a]!, dtype, b as DTypeCode));
@@ -211,15 +212,30 @@ class Compiler {
   #readAll(step: Step, views: readonly View[], digits: readonly number[]): Value[] {
     const values: Value[] = [];
     for (const view of views) {
-      const words = values.map((value, k) => {
-        const isIndex = view.axes.some(({ indirect }) => indirect === k);
-        if ("word" in value || !isIndex) return "word" in value ? value.word : 0n;
-        throw new CircuitRefusalError("a place that depends on data: such reads have no circuit");
-      });
-      const offset = viewOffset(view, digits, words);
-      values.push(offset === undefined ? { word: view.fill } : this.#read(step.inputs[view.input]!, offset));
+      const varying = view.axes
+        .map(({ indirect }) => (indirect === undefined ? undefined : values[indirect]))
+        .filter((value) => value !== undefined && "fixed" in value);
+      const [index] = varying;
+      if (varying.some((value) => value !== index))
+        throw new CircuitRefusalError("a place that depends on two numbers of the data has no circuit");
+      const at = (number: bigint): Value =>
+        this.#readAt(
+          step,
+          view,
+          digits,
+          values.map((value) => ("word" in value ? value.word : number)),
+        );
+      values.push(
+        index === undefined ? at(0n) : this.#operations.valueAt(index, step.inputs[view.input]!.dtype, at),
+      );
     }
     return values;
+  }
+
+  /** Reads a view, at indices that earlier reads gave. */
+  #readAt(step: Step, view: View, digits: readonly number[], indices: readonly bigint[]): Value {
+    const offset = viewOffset(view, digits, indices);
+    return offset === undefined ? { word: view.fill } : this.#read(step.inputs[view.input]!, offset);
   }
 
   #read(ref: TensorRef, offset: number): Value {

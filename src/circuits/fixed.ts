@@ -1,6 +1,7 @@
 import { FLOAT32_ARITHMETIC } from "../numerics/float32.ts";
 import { bitLength } from "../numerics/round.ts";
-import { CircuitRefusalError } from "./errors.ts";
+import { CircuitRefusalError, SpanError } from "./errors.ts";
+import { SAFE_BITS } from "./field.ts";
 import { addTo, constant, plus, times, type Linear } from "./linear.ts";
 
 /**
@@ -86,4 +87,9 @@ export function productBounds(a: Fixed, b: Fixed): { low: bigint; high: bigint }
     low: corners.reduce((least, corner) => (corner < least ? corner : least)),
     high: corners.reduce((largest, corner) => (corner > largest ? corner : largest)),
   };
+}
+
+/** Refuses what has too many bits for the field. @throws SpanError */
+export function requireSpan(bits: number, what: string): void {
+  if (bits > SAFE_BITS) throw new SpanError(`${what} spans ${bits} bits, at most ${SAFE_BITS}`);
 }

@@ -1,8 +1,7 @@
 import { bitLength } from "../numerics/round.ts";
 import type { Circuit, Hint, Reader } from "./circuit.ts";
-import { SpanError } from "./errors.ts";
-import { inverse, SAFE_BITS } from "./field.ts";
-import { absolute, productBounds, spanOf, sum, type Fixed } from "./fixed.ts";
+import { inverse } from "./field.ts";
+import { absolute, productBounds, requireSpan, spanOf, sum, type Fixed } from "./fixed.ts";
 import { constant, fromBits, minus, ONE, plus, times, weighted, ZERO, type Linear } from "./linear.ts";
 
 /** A shift's places, and the power of two. */
@@ -79,11 +78,6 @@ export function atLeastZero(circuit: Circuit, value: Fixed): Linear {
   const bits = freeBits(circuit, places + 1, (read) => read(shifted));
   circuit.require(fromBits(bits), ONE, shifted);
   return bits[places]!;
-}
-
-/** @throws SpanError */
-function requireSpan(bits: number, what: string): void {
-  if (bits > SAFE_BITS) throw new SpanError(`${what} spans ${bits} bits, at most ${SAFE_BITS}`);
 }
 
 /** The product of two numbers that vary. @throws SpanError */

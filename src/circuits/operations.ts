@@ -1,19 +1,26 @@
+import { getOrAdd } from "../base/getOrAdd.ts";
 import { cast } from "../numerics/cast.ts";
-import { DType, dtypeName, isFloat, type DType as DTypeCode } from "../numerics/dtype.ts";
+import { DType, dtypeBytes, dtypeName, isFloat, isInteger, type DType as DTypeCode } from "../numerics/dtype.ts";
 import { FLOAT32_ARITHMETIC, INFINITY_, NEG_INFINITY } from "../numerics/float32.ts";
 import { applyOperation } from "../program/expression.ts";
 import { Op, signature, type OpName } from "../program/operations.ts";
 import type { Circuit } from "./circuit.ts";
 import { CircuitRefusalError } from "./errors.ts";
 import { fromBit, fromWord, inUnit, integer, scaled, sum, type Fixed } from "./fixed.ts";
+import { identityOf, withAction, type Action, type Function } from "./functions.ts";
 import { atLeastZero, isZero, multiply, select } from "./gadgets.ts";
 import { minus, ONE, plus, type Linear } from "./linear.ts";
+import { Functions } from "./lookups.ts";
 import { roundToFloat32 } from "./rounding.ts";
+import { chosen, MAX_CHOICES, type Choice } from "./tables.ts";
+import { ceilingOf, floorOf, nearest, quotientBy, truncated } from "./whole.ts";
 import { rangeOf } from "./words.ts";
 
 /** A word inside a circuit: a constant, or a varying number. */
-export type Value = Known | { readonly fixed: Fixed };
+export type Value = Known | Varying;
 type Known = { readonly word: bigint };
+/** A number, and which numbers an integer may have, where that is known. */
+export type Varying = { readonly fixed: Fixed; readonly choice?: Choice };
 
 const isKnown = (value: Value): value is Known => "word" in value;
 
@@ -25,14 +32,55 @@ export function numberOf(value: Value, dtype: DTypeCode): Fixed {
 
 const bit = (linear: Linear): Value => ({ fixed: fromBit(linear) });
 
+/** A function of a varying number that is no constraint yet. */
+class Pending {
+  readonly base: Varying | Pending;
+  readonly action: Action;
+  readonly function: Function;
+  result: Value | undefined;
+
+  constructor(base: Varying | Pending, action: Action) {
+    [this.base, this.action] = [base, action];
+    const before = base instanceof Pending ? base.function : identityOf({ ...base, dtype: action.dtype });
+    this.function = withAction(before, action);
+  }
+}
+
+/** What an instruction's operand may be. */
+export type Slot = Value | Pending;
+
+const isConstant = (slot: Slot): slot is Known => "word" in slot;
+
+/** A function's result, if it has been computed. */
+const current = (slot: Slot): Slot => (slot instanceof Pending ? (slot.result ?? slot) : slot);
+
+function apply(op: Op, dtype: DTypeCode, operands: readonly Known[]): Known {
+  const [x, y = 0n, z = 0n] = operands.map(({ word }) => word);
+  return { word: applyOperation(op, dtype, x!, y, z) };
+}
+
+/** The numbers of either integer, if all are known. */
+function union(...values: readonly Value[]): bigint[] | undefined {
+  const numbers = new Set<bigint>();
+  for (const value of values) {
+    const some = isKnown(value) ? [value.word] : value.choice?.numbers;
+    if (some === undefined) return undefined;
+    some.forEach((number) => numbers.add(number));
+  }
+  return numbers.size > MAX_CHOICES ? undefined : [...numbers].sort((a, b) => (a < b ? -1 : 1));
+}
+
 /** The step language's operations, on a circuit's values. */
 export class Operations {
   readonly #circuit: Circuit;
   readonly #finest: number | undefined;
+  readonly #functions: Functions;
+  readonly #made = new WeakMap<Pending | Fixed, Map<string, Pending>>();
 
   /** @param finest As of `roundToFloat32`. */
   constructor(circuit: Circuit, finest: number | undefined) {
     [this.#circuit, this.#finest] = [circuit, finest];
+    this.#functions = new Functions(circuit);
   }
 
   /** Rounds an exact number to a type. @throws CircuitRefusalError if an integer may wrap */
@@ -55,32 +103,84 @@ export class Operations {
   }
 
   /** Converts a value between types. @throws CircuitRefusalError */
-  cast(value: Value, from: DTypeCode, to: DTypeCode): Value {
-    if (isKnown(value)) return { word: cast(value.word, from, to) };
+  cast(slot: Slot, from: DTypeCode, to: DTypeCode): Slot {
+    const value = current(slot);
     if (from === to) return value;
-    if (to === DType.bool) return bit(minus(ONE, isZero(this.#circuit, value.fixed)));
-    if (isFloat(from) && value.fixed.unit < 0)
-      throw new CircuitRefusalError(`circuits do not know the cast from ${dtypeName(from)} to ${dtypeName(to)} yet`);
-    return this.settle(isFloat(from) ? inUnit(value.fixed, 0) : value.fixed, to);
+    if (!isConstant(value)) {
+      if (to === DType.bool) return bit(minus(ONE, isZero(this.#circuit, this.#number(value, from))));
+      const result = this.#pending(value, { op: Op.cast, dtype: from, to, position: 0, constant: undefined });
+      // Functions of a narrow integer have small tables.
+      return result.function.isHard && !isFloat(to) && dtypeBytes(to) <= 2 ? this.settled(result) : result;
+    }
+    return { word: cast(value.word, from, to) };
+  }
+
+  #cast(value: Value, from: DTypeCode, to: DTypeCode): Value {
+    if (isKnown(value)) return { word: cast(value.word, from, to) };
+    if (isFloat(to)) return this.settle(value.fixed, to);
+    const { low, high } = rangeOf(to)!;
+    if (!isFloat(from)) return value.fixed.low >= low && value.fixed.high <= high ? value : this.settle(value.fixed, to);
+    const whole: Value = { fixed: truncated(this.#circuit, value.fixed) };
+    return this.extremum(this.extremum(whole, { word: high }, to, false), { word: low }, to, true);
   }
 
   /** Applies an operation; unused operands are ignored. @throws CircuitRefusalError */
-  apply(op: Op, dtype: DTypeCode, a: Value, b: Value, c: Value): Value {
-    if (op === Op.select) return this.select(a, b, c, dtype);
-    const { name, arity } = signature(op)!;
-    const operands = [a, b, c].slice(0, arity);
-    if (operands.every(isKnown)) {
-      const [x, y = 0n, z = 0n] = operands.map(({ word }) => word);
-      return { word: applyOperation(op, dtype, x!, y, z) };
+  apply(op: Op, dtype: DTypeCode, a: Slot, b: Slot, c: Slot): Slot {
+    if (op === Op.select) return this.select(this.settled(a), this.settled(b), this.settled(c), dtype);
+    const { name, arity, bool } = signature(op)!;
+    const operands = [a, b, c].slice(0, arity).map(current);
+    if (operands.every(isConstant)) return apply(op, dtype, operands);
+    const [x, y] = operands as [Slot, Slot?];
+    if (bool !== true && dtype !== DType.bool) {
+      if (!isConstant(x) && (y === undefined || isConstant(y)))
+        return this.#pending(x, { op, dtype, to: dtype, position: 0, constant: y?.word });
+      if (isConstant(x) && !isConstant(y!))
+        return this.#pending(y!, { op, dtype, to: dtype, position: 1, constant: x.word });
     }
-    return this.#varying(name, dtype, a, b);
+    return this.#varying(name, dtype, this.settled(a), this.settled(b));
+  }
+
+  /** A value as constraints. @throws CircuitRefusalError */
+  settled(slot: Slot): Value {
+    const value = current(slot);
+    if (!(value instanceof Pending)) return value;
+    const { function: of } = value;
+    return (value.result = this.#functions.tabled(of) ?? this.#functions.stepped(of) ?? this.#direct(value));
+  }
+
+  #direct({ base, action }: Pending): Value {
+    const value = this.settled(base);
+    const { op, dtype, to, position, constant } = action;
+    if (op === Op.cast) return this.#cast(value, dtype, to);
+    const other: Value = { word: constant ?? 0n };
+    const operands = position === 0 ? [value, other] : [other, value];
+    if (operands.every(isKnown)) return apply(op, dtype, operands);
+    return this.#varying(signature(op)!.name, dtype, operands[0]!, operands[1]!);
+  }
+
+  /** A function of one number. It becomes constraints where its value is needed, and once for all who need it. */
+  #pending(base: Varying | Pending, action: Action): Pending {
+    const known = getOrAdd(this.#made, base instanceof Pending ? base : base.fixed, () => new Map<string, Pending>());
+    const { op, dtype, to, position, constant } = action;
+    return getOrAdd(known, `${op} ${dtype} ${to} ${position} ${constant}`, () => new Pending(base, action));
+  }
+
+  #number(slot: Slot, dtype: DTypeCode): Fixed {
+    return numberOf(this.settled(slot), dtype);
+  }
+
+  /** The value at an index: one of some values. @param at Gives the value by its index. */
+  valueAt(index: Varying, dtype: DTypeCode, at: (index: bigint) => Value): Value {
+    return this.#functions.valueAt(index, dtype, at);
   }
 
   /** `condition ? a : b`. */
   select(condition: Value, a: Value, b: Value, dtype: DTypeCode): Value {
     if (isKnown(condition)) return condition.word === 0n ? b : a;
     const [x, y] = [numberOf(a, dtype), numberOf(b, dtype)];
-    return { fixed: select(this.#circuit, condition.fixed.linear, x, y) };
+    const fixed = select(this.#circuit, condition.fixed.linear, x, y);
+    const numbers = isInteger(dtype) ? union(a, b) : undefined;
+    return numbers === undefined ? { fixed } : { fixed, choice: chosen(this.#circuit, fixed.linear, numbers) };
   }
 
   /** Whether a < b. */
@@ -123,6 +223,12 @@ export class Operations {
         return this.settle(scaled(numberOf(a, dtype), -1n), dtype);
       case "abs":
         return this.extremum(a, this.#varying("neg", dtype, a, a), dtype, true);
+      case "floor":
+        return { fixed: floorOf(this.#circuit, numberOf(a, dtype)) };
+      case "ceil":
+        return { fixed: ceilingOf(this.#circuit, numberOf(a, dtype)) };
+      case "round":
+        return { fixed: nearest(this.#circuit, numberOf(a, dtype)) };
       case "max":
       case "min":
         return this.extremum(a, b, dtype, name === "max");
@@ -141,15 +247,16 @@ export class Operations {
     }
   }
 
-  /** Divides by a power of two, exactly. */
+  /** Divides by a constant: exactly by a power of two, else to a number that rounds as the quotient does. */
   #divide(a: Value, b: Value, dtype: DTypeCode): Value {
     const { isNaN, isInfinite } = FLOAT32_ARITHMETIC;
-    if (dtype === DType.float32 && isKnown(b) && b.word !== 0n && !isNaN(b.word) && !isInfinite(b.word)) {
-      const { low, unit } = fromWord(b.word);
-      const number = numberOf(a, dtype);
-      if (low === 1n || low === -1n) return this.settle({ ...scaled(number, low), unit: number.unit - unit }, dtype);
-    }
-    throw new CircuitRefusalError("circuits divide float32 by powers of two only");
+    if (dtype !== DType.float32 || !isKnown(b) || b.word === 0n || isNaN(b.word) || isInfinite(b.word))
+      throw new CircuitRefusalError("circuits divide float32 by constants only, and not by 0");
+    const { low, unit } = fromWord(b.word);
+    const number = numberOf(a, dtype);
+    return low === 1n || low === -1n
+      ? this.settle({ ...scaled(number, low), unit: number.unit - unit }, dtype)
+      : this.settle(quotientBy(this.#circuit, number, { low, unit }), dtype);
   }
 
   #logical(name: OpName, dtype: DTypeCode, a: Value, b: Value): Value {

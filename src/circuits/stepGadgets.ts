@@ -1,0 +1,78 @@
+import { bitLength } from "../numerics/round.ts";
+import type { Circuit } from "./circuit.ts";
+import { requireSpan, sum, type Fixed } from "./fixed.ts";
+import { atLeastZero, freeBits, isNonzero, isZero } from "./gadgets.ts";
+import { addTo, constant, fromBits, minus, ONE, plus, times, ZERO, type Linear } from "./linear.ts";
+import type { Levels, Line } from "./stepFunctions.ts";
+import { Tables } from "./tables.ts";
+
+/**
+ * A line's level at an integer: the whole part of the line's value, between 0 and the highest level.
+ * @throws SpanError
+ */
+export function lineLevel(circuit: Circuit, { linear, low, high }: Fixed, line: Line, highest: bigint): Linear {
+  const { slope, offset, places } = line;
+  const value = plus(times(linear, slope), constant(offset));
+  const [least, most] = [low, high].map((bound) => (slope * bound + offset) >> BigInt(places)) as [bigint, bigint];
+  const isSigned = least < 0n;
+  // From zero on, a number has its top bit set.
+  const size = bitLength(isSigned && -least > most + 1n ? -least - 1n : most);
+  const count = places + size + (isSigned ? 1 : 0);
+  requireSpan(count, "a function's remainder");
+  const shifted = isSigned ? plus(value, constant(1n << BigInt(places + size))) : value;
+  const bits = freeBits(circuit, count, (read) => read(shifted));
+  circuit.require(fromBits(bits), ONE, shifted);
+  const whole = bits.slice(places, places + size);
+  const level = most > highest ? atMost(circuit, whole, highest) : fromBits(whole);
+  const result = isSigned ? circuit.product(bits[places + size]!, level) : level;
+  const sumWithExceptions = new Map(result);
+  for (const [x, difference] of line.exceptions)
+    if (x >= low && x <= high) {
+      const isHere = isZero(circuit, sum({ linear, unit: 0, low, high }, exactly(x), -1n));
+      addTo(sumWithExceptions, isHere, difference);
+    }
+  return sumWithExceptions;
+}
+
+const exactly = (value: bigint): Fixed => ({ linear: constant(value), unit: 0, low: value, high: value });
+
+/** The lesser of a natural number and a constant, as one wire and a constant. */
+function atMost(circuit: Circuit, bits: readonly Linear[], most: bigint): Linear {
+  const number = fromBits(bits);
+  const kept = bitLength(most);
+  const isMore =
+    most + 1n === 1n << BigInt(kept)
+      ? anyOf(circuit, bits.slice(kept))
+      : atLeastZero(circuit, {
+          linear: minus(number, constant(most + 1n)),
+          unit: 0,
+          low: -(most + 1n),
+          high: 1n << BigInt(bits.length),
+        });
+  return plus(constant(most), circuit.product(minus(ONE, isMore), minus(number, constant(most))));
+}
+
+const anyOf = (circuit: Circuit, bits: readonly Linear[]): Linear =>
+  bits.length < 2 ? (bits[0] ?? ZERO) : isNonzero(circuit, fromBits(bits));
+
+/**
+ * A function's level at an integer, by a table of the levels' bounds: the prover names the level, and the integer must
+ * lie between the level's bounds.
+ * @throws SpanError
+ */
+export function boundedLevel(circuit: Circuit, x: Fixed, { starts, before }: Levels): Linear {
+  const { linear, low, high } = x;
+  const level = circuit.wire((read) => BigInt(starts.filter((start) => read(linear) >= start).length));
+  const place: Fixed = { linear: level, unit: 0, low: 0n, high: BigInt(starts.length) };
+  const tables = new Tables(circuit);
+  // Beyond the highest level, no number is between the bounds.
+  const least = tables.readBits(place, (l) => (l === 0 ? low : (starts[l - 1] ?? high + 1n)));
+  const most = tables.readBits(place, (l) => before[l] ?? high);
+  const span = bitLength(high - low);
+  requireSpan(span + 1, "a function's operand");
+  for (const difference of [minus(linear, least), minus(most, linear)]) {
+    const bits = freeBits(circuit, span, (read) => read(difference));
+    circuit.require(fromBits(bits), ONE, difference);
+  }
+  return level;
+}
