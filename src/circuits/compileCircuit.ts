@@ -42,7 +42,7 @@ export type ProgramCircuit = {
 };
 
 /** The most constraints in a circuit: a core then proves for some 24 seconds. */
-const MAX_CONSTRAINTS = 2 ** 17;
+const MAX_CONSTRAINTS = 2 ** 19;
 /** The most public values: the market's call with the key has 90,000 bytes then, and takes 9 of 12 million gas. */
 const MAX_PUBLIC_VALUES = 900;
 /** The most reduction terms and elements in a program. */

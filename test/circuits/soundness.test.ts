@@ -5,7 +5,12 @@ import { inverse, residue } from "../../src/circuits/field.ts";
 import type { Fixed } from "../../src/circuits/fixed.ts";
 import { atLeastZero, isZero, multiply, roundedInteger, select } from "../../src/circuits/gadgets.ts";
 import type { Linear } from "../../src/circuits/linear.ts";
+import { Functions } from "../../src/circuits/lookups.ts";
 import { roundBits } from "../../src/circuits/rounding.ts";
+import { fitLine } from "../../src/circuits/stepFunctions.ts";
+import { boundedLevel, lineLevel } from "../../src/circuits/stepGadgets.ts";
+import { Tables } from "../../src/circuits/tables.ts";
+import { ceilingOf, floorOf, nearest, quotientBy, truncated } from "../../src/circuits/whole.ts";
 import { decodeFloat32, decodeInteger, encodeFloat32, encodeInteger } from "../../src/circuits/words.ts";
 import { DType } from "../../src/numerics/dtype.ts";
 import { fromNumber } from "../../src/numerics/float32.ts";
@@ -105,6 +110,94 @@ const GADGETS: Record<string, Gadget> = {
   ),
 };
 
+/** The whole part of eighths. */
+const whole = (name: (circuit: Circuit, value: Fixed) => Fixed, of: (value: number) => number): Gadget =>
+  gadget(
+    (circuit) => name(circuit, given(circuit, 0, -43n, 43n, -3)).linear,
+    ([value]) => BigInt(of(Number(value) / 8)),
+    each(-43, 43),
+  );
+
+const halfToEven = (value: number): number => {
+  const below = Math.floor(value);
+  const isUp = value - below === 0.5 ? below % 2 !== 0 : value - below > 0.5;
+  return isUp ? below + 1 : below;
+};
+
+/** Where the levels of 1 to 7 begin. */
+const STARTS = [-15n, -8n, -7n, 0n, 6n, 6n, 19n];
+const LEVELS = { starts: STARTS, before: STARTS.map((start) => start - 1n) };
+const levelOf = (value: bigint): bigint => BigInt(STARTS.filter((start) => value >= start).length);
+/** Starts that no line has: three numbers are exceptions. */
+const CROOKED = [-15n, -10n, -4n, 0n, 6n, 10n, 15n];
+const line = fitLine({ starts: CROOKED, before: CROOKED.map((start) => start - 1n) }, true)!;
+
+Object.assign(GADGETS, {
+  floor: whole(floorOf, Math.floor),
+  ceiling: whole(ceilingOf, Math.ceil),
+  "nearest integer": whole(nearest, halfToEven),
+  truncation: whole(truncated, Math.trunc),
+  quotient: gadget(
+    (circuit) => quotientBy(circuit, given(circuit, 0, -20n, 20n), { low: -5n, unit: 0 }).linear,
+    ([value]) => {
+      // 24 bits, one, and the divisor's three.
+      const dividend = (value! < 0n ? -value! : value!) << 28n;
+      const size = 2n * (dividend / 5n) + (dividend % 5n === 0n ? 0n : 1n);
+      return value! < 0n ? size : -size;
+    },
+    each(-20, 20),
+  ),
+  "levels by a line": gadget(
+    (circuit) => lineLevel(circuit, given(circuit, 0, -40n, 40n), line, 7n),
+    ([value]) => BigInt(CROOKED.filter((start) => value! >= start).length),
+    each(-40, 40),
+  ),
+  "levels by a line, to a number that is no power of two": gadget(
+    (circuit) =>
+      lineLevel(circuit, given(circuit, 0, 0n, 40n), { slope: 3n, offset: 1n, places: 3, exceptions: new Map() }, 9n),
+    ([value]) => (3n * value! + 1n > 79n ? 9n : (3n * value! + 1n) >> 3n),
+    each(0, 40),
+  ),
+  "levels by bounds": gadget(
+    (circuit) => boundedLevel(circuit, given(circuit, 0, -25n, 25n), LEVELS),
+    ([value]) => levelOf(value!),
+    each(-25, 25),
+  ),
+  "levels by bounds, fewer than bits allow": gadget(
+    (circuit) => boundedLevel(circuit, given(circuit, 0, -9n, 9n), { starts: [-3n, 4n], before: [-4n, 3n] }),
+    ([value]) => (value! >= 4n ? 2n : value! >= -3n ? 1n : 0n),
+    each(-9, 9),
+  ),
+  "table of bits": gadget(
+    (circuit) => new Tables(circuit).read(given(circuit, 0, -3n, 20n), undefined, (k) => k * k * k - 7n * k),
+    ([value]) => value! ** 3n - 7n * value!,
+    each(-3, 20),
+  ),
+  "table of few": gadget(
+    (circuit) => new Tables(circuit).read(given(circuit, 0, -3n, 4n), undefined, (k) => k * k * k),
+    ([value]) => value! ** 3n,
+    each(-3, 4),
+  ),
+  "read of values that vary": gadget(
+    (circuit) => {
+      const index = { fixed: given(circuit, 0, 0n, 3n) };
+      const values = [1, 2].map((input) => ({ fixed: given(circuit, input, 0n, 99n) }));
+      const at = [values[0]!, { word: 5n }, values[1]!, values[0]!];
+      return numberAt(new Functions(circuit).valueAt(index, DType.int32, (k) => at[Number(k)]!));
+    },
+    ([index, a, b]) => [a!, 5n, b!, a!][Number(index)],
+    each(0, 3).flatMap(([index]) => [
+      [index!, 17n, 40n],
+      [index!, 0n, 3n],
+    ]),
+  ),
+} satisfies typeof GADGETS);
+
+function numberAt(value: ReturnType<Functions["valueAt"]>): Linear {
+  if ("word" in value) throw new Error("a constant");
+  return value.fixed.linear;
+}
+
 /** Minus one half: with this for a top bit and 1 for the bit below, bits are zero together. */
 const MINUS_HALF = -inverse(2n);
 /** Pairs of lies that are tried for one input. */
@@ -129,6 +222,19 @@ function* lies({ circuit }: Gadget, honest: readonly bigint[], random: Prng): Ge
       [wire, 1n],
       [wire + 1, MINUS_HALF],
     ]);
+  for (let wire = first; wire + 1 < circuit.wireCount; wire++) {
+    // A bit that is turned, and half of the bit above it pays: their sum stays.
+    const half = inverse(2n) * (honest[wire] === 0n ? -1n : 1n);
+    yield new Map([
+      [wire, 1n - honest[wire]!],
+      [wire + 1, honest[wire + 1]! + half],
+    ]);
+    for (const other of [wire + 1, wire + 2])
+      yield new Map([
+        [wire, -1n],
+        [other, -1n],
+      ]);
+  }
   for (let pair = 0; pair < PAIRS; pair++) {
     const [wire, other] = [first + random.below(count), first + random.below(count)];
     const [a, b] = [liesAbout(honest[wire]!), liesAbout(honest[other]!)];
