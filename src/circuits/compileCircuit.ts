@@ -41,7 +41,7 @@ export type ProgramCircuit = {
   readonly finest: number | undefined;
 };
 
-/** The most constraints in a circuit: a core then proves for some 24 seconds. */
+/** The most constraints in a circuit: a core then proves for about a minute. */
 const MAX_CONSTRAINTS = 2 ** 19;
 /** The most public values: the market's call with the key has 90,000 bytes then, and takes 9 of 12 million gas. */
 const MAX_PUBLIC_VALUES = 900;
@@ -124,6 +124,7 @@ class Compiler {
       for (let k = 0; k < count; k++) words.push(this.#encode(step, k, dtype));
     });
     packWords(words, this.#places).forEach((value, k) => this.#circuit.publish(1 + k, value));
+    this.#checkSize();
     return {
       circuit: this.#circuit,
       inputs: inputs.map((tensor, i) => ({
@@ -133,6 +134,12 @@ class Compiler {
       outputs,
       finest: this.#finest,
     };
+  }
+
+  /** @throws CircuitRefusalError */
+  #checkSize(): void {
+    if (this.#circuit.constraints.length > MAX_CONSTRAINTS)
+      throw new CircuitRefusalError(`more than ${MAX_CONSTRAINTS} constraints`);
   }
 
   #decode({ name, dtype, count }: PublicTensor, domain: Domain | undefined, first: number): Decoded[] {
@@ -173,8 +180,7 @@ class Compiler {
 
   /** Mirrors `evaluateElement` with the circuit's values. */
   #compute(step: Step, index: number): Value {
-    if (this.#circuit.constraints.length > MAX_CONSTRAINTS)
-      throw new CircuitRefusalError(`more than ${MAX_CONSTRAINTS} constraints`);
+    this.#checkSize();
     if (!isKnownType(step.dtype)) throw new CircuitRefusalError(`circuits do not know ${dtypeName(step.dtype)}`);
     const constants = step.constants.map(({ value }): Value => ({ word: value }));
     const outDigits = splitDigits(index, step.outDigits);

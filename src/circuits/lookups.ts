@@ -1,3 +1,4 @@
+import { getOrAdd } from "../base/getOrAdd.ts";
 import { isFloat, isInteger, type DType as DTypeCode } from "../numerics/dtype.ts";
 import type { Circuit } from "./circuit.ts";
 import { inUnit, requireSpan, scaled, spanOf, type Fixed } from "./fixed.ts";
@@ -18,6 +19,7 @@ export class Functions {
   readonly #circuit: Circuit;
   readonly #tables: Tables;
   readonly #steps = new StepTable();
+  readonly #words = new Map<string, Map<bigint, bigint>>();
   readonly #choices = new WeakMap<Fixed, Choice>();
 
   constructor(circuit: Circuit) {
@@ -29,7 +31,8 @@ export class Functions {
     const { fixed, dtype, choice } = of.root;
     if (!of.isHard || isFloat(dtype) || fixed.high - fixed.low >= MAX_TABLE) return undefined;
     const index = choice === undefined ? { fixed } : { fixed, choice };
-    return this.valueAt(index, of.dtype, (number) => ({ word: wordOf(of, number) }));
+    const words = getOrAdd(this.#words, of.key, () => new Map<bigint, bigint>());
+    return this.valueAt(index, of.dtype, (number) => ({ word: getOrAdd(words, number, () => wordOf(of, number)) }));
   }
 
   /** A function with few levels, by a line or by a table of bounds; undefined for others. */

@@ -22,7 +22,7 @@ type Known = { readonly word: bigint };
 /** A number, and which numbers an integer may have, where that is known. */
 export type Varying = { readonly fixed: Fixed; readonly choice?: Choice };
 
-const isKnown = (value: Value): value is Known => "word" in value;
+const isKnown = (slot: Slot): slot is Known => "word" in slot;
 
 /** A value as a number. @throws CircuitRefusalError for infinities and NaN */
 export function numberOf(value: Value, dtype: DTypeCode): Fixed {
@@ -48,8 +48,6 @@ class Pending {
 
 /** What an instruction's operand may be. */
 export type Slot = Value | Pending;
-
-const isConstant = (slot: Slot): slot is Known => "word" in slot;
 
 /** A function's result, if it has been computed. */
 const current = (slot: Slot): Slot => (slot instanceof Pending ? (slot.result ?? slot) : slot);
@@ -106,7 +104,7 @@ export class Operations {
   cast(slot: Slot, from: DTypeCode, to: DTypeCode): Slot {
     const value = current(slot);
     if (from === to) return value;
-    if (!isConstant(value)) {
+    if (!isKnown(value)) {
       if (to === DType.bool) return bit(minus(ONE, isZero(this.#circuit, this.#number(value, from))));
       const result = this.#pending(value, { op: Op.cast, dtype: from, to, position: 0, constant: undefined });
       // Functions of a narrow integer have small tables.
@@ -129,12 +127,12 @@ export class Operations {
     if (op === Op.select) return this.select(this.settled(a), this.settled(b), this.settled(c), dtype);
     const { name, arity, bool } = signature(op)!;
     const operands = [a, b, c].slice(0, arity).map(current);
-    if (operands.every(isConstant)) return apply(op, dtype, operands);
+    if (operands.every(isKnown)) return apply(op, dtype, operands);
     const [x, y] = operands as [Slot, Slot?];
     if (bool !== true && dtype !== DType.bool) {
-      if (!isConstant(x) && (y === undefined || isConstant(y)))
+      if (!isKnown(x) && (y === undefined || isKnown(y)))
         return this.#pending(x, { op, dtype, to: dtype, position: 0, constant: y?.word });
-      if (isConstant(x) && !isConstant(y!))
+      if (isKnown(x) && !isKnown(y!))
         return this.#pending(y!, { op, dtype, to: dtype, position: 1, constant: x.word });
     }
     return this.#varying(name, dtype, this.settled(a), this.settled(b));

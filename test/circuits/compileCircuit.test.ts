@@ -99,6 +99,44 @@ const PROGRAMS: Record<string, ModelSpec> = {
     [1, 1],
     { initializers: { w: four } },
   ),
+  "steps and a table": ofFour(
+    [
+      { op: "QuantizeLinear", inputs: ["x", "s", "z"], outputs: ["q"] },
+      { op: "DequantizeLinear", inputs: ["q", "s", "z"], outputs: ["d"] },
+      { op: "Sigmoid", inputs: ["d"], outputs: ["y"] },
+    ],
+    DType.float32,
+    [1, 4],
+    { initializers: { s: floatTensor([0.011], []), z: { dtype: DType.int8, shape: [], bytes: Uint8Array.of(5) } } },
+  ),
+  "value at the greatest's place": ofFour(
+    [
+      { op: "ArgMax", inputs: ["x"], outputs: ["i"], attributes: { axis: 1 } },
+      { op: "Gather", inputs: ["w", "i"], outputs: ["g"], attributes: { axis: 1 } },
+      { op: "Reshape", inputs: ["g", "shape"], outputs: ["h"] },
+      { op: "Div", inputs: ["h", "seven"], outputs: ["y"] },
+    ],
+    DType.float32,
+    [1, 1],
+    {
+      initializers: {
+        w: four,
+        seven: floatTensor([7], []),
+        shape: { dtype: DType.int64, shape: [2], bytes: int64([1, 1]) },
+      },
+    },
+  ),
+  "whole parts": ofFour(
+    [
+      { op: "Mul", inputs: ["x", "w"], outputs: ["m"] },
+      { op: "Floor", inputs: ["m"], outputs: ["f"] },
+      { op: "Round", inputs: ["m"], outputs: ["r"] },
+      { op: "Sub", inputs: ["f", "r"], outputs: ["y"] },
+    ],
+    DType.float32,
+    [1, 4],
+    { initializers: { w: floatTensor([100], []) } },
+  ),
   "magnitude and part": ofFour(
     [
       { op: "Abs", inputs: ["x"], outputs: ["a"] },
@@ -268,9 +306,9 @@ describe("compileCircuit", () => {
       ofFour([{ op: "Exp", inputs: ["x"], outputs: ["y"] }], DType.float32, [1, 4]),
       "step 0 (Exp, node (producing y)): circuits do not know exp of float32 yet",
     ],
-    "a division": [
+    "a division by data": [
       ofFour([{ op: "Div", inputs: ["x", "x"], outputs: ["y"] }], DType.float32, [1, 4]),
-      "circuits divide float32 by powers of two only",
+      "circuits divide float32 by constants only, and not by 0",
     ],
     "a value that may overflow": [
       ofFour([{ op: "Mul", inputs: ["x", "w"], outputs: ["y"] }], DType.float32, [1, 4], {
@@ -278,17 +316,16 @@ describe("compileCircuit", () => {
       }),
       "where float32 ends",
     ],
-    "a read that depends on data": [
-      ofFour(
-        [
-          { op: "ArgMax", inputs: ["x"], outputs: ["i"], attributes: { axis: 1 } },
-          { op: "Gather", inputs: ["w", "i"], outputs: ["y"], attributes: { axis: 0 } },
+    "a read from too many places": [
+      ofFour([], DType.float32, [1], {
+        inputs: [{ name: "i", dtype: DType.uint16, shape: [1] }],
+        nodes: [
+          { op: "Cast", inputs: ["i"], outputs: ["k"], attributes: { to: BigInt(DType.int64) } },
+          { op: "Gather", inputs: ["w", "k"], outputs: ["y"], attributes: { axis: 0 } },
         ],
-        DType.float32,
-        [1, 1],
-        { initializers: { w: floatTensor([1, 2, 3, 4], [4]) } },
-      ),
-      "a place that depends on data",
+        initializers: { w: floatTensor([0.3, -1.7, 0.6, 1.1]) },
+      }),
+      "a place that depends on data, from 0 to 65535: at most 1024 places",
     ],
   };
   for (const [name, [spec, why]] of Object.entries(refused)) {
@@ -311,7 +348,7 @@ describe("compileCircuit", () => {
       "901 public values, and a transaction holds 900: the inputs x (27869 of uint8), the outputs y (1 of uint8)",
     );
     refused.with.property("code", "CIRCUIT_REFUSED");
-    expect(() => compileCircuit(model(31 * 899 - 1), [undefined])).to.throw("more than 131072 constraints");
+    expect(() => compileCircuit(model(31 * 899 - 1), [undefined])).to.throw("more than 524288 constraints");
   });
 
   it("domainWithSubnormalNumbers_isRefused", () => {

@@ -1,0 +1,273 @@
+import { expect } from "chai";
+import { compileCircuit, type ProgramCircuit } from "../../src/circuits/compileCircuit.ts";
+import { identityOf, StepTable, withAction, wordOf } from "../../src/circuits/functions.ts";
+import { fitLine } from "../../src/circuits/stepFunctions.ts";
+import { witnessOf } from "../../src/circuits/witness.ts";
+import type { Domain } from "../../src/circuits/words.ts";
+import { compile } from "../../src/compiler/compile.ts";
+import { readModel } from "../../src/model/onnx/readModel.ts";
+import { floatTensor, int64Tensor, numberTensor } from "../../src/model/onnx/tensorData.ts";
+import { DType } from "../../src/numerics/dtype.ts";
+import { fromNumber } from "../../src/numerics/float32.ts";
+import { Op } from "../../src/program/operations.ts";
+import type { CompiledModel } from "../../src/program/compiled.ts";
+import { AROUND_ONE, networkInput, outputsOf } from "../../testkit/circuits/networks.ts";
+import { pictureBytes, quantisedBytes } from "../../testkit/circuits/quantised.ts";
+import { modelOf } from "../../testkit/onnx/agreement.ts";
+import { buildModel, type ModelSpec } from "../../testkit/onnx/onnxBuilder.ts";
+import { forestOf } from "../../testkit/operators/mlCases.ts";
+import { Prng } from "../../testkit/random/prng.ts";
+
+const CONTEXT = 77n;
+
+type Both = { model: CompiledModel; circuit: ProgramCircuit };
+
+function both(bytes: Uint8Array, domain: Domain | undefined): Both {
+  const model = compile(readModel(bytes), { shapes: {} });
+  return {
+    model,
+    circuit: compileCircuit(
+      model,
+      model.inputs.map(() => domain),
+    ),
+  };
+}
+
+/** The circuit's outputs must have the executor's words. */
+const check = ({ model, circuit }: Both, inputs: readonly Uint8Array[]): Uint8Array[] => {
+  const outputs = outputsOf(model, inputs);
+  witnessOf(circuit, inputs, outputs, CONTEXT);
+  return outputs;
+};
+
+/** A model of one input and one output of a shape. */
+const chain = (
+  from: DType,
+  to: DType,
+  count: number,
+  nodes: ModelSpec["nodes"],
+  initializers: ModelSpec["initializers"] = {},
+): Uint8Array =>
+  buildModel({
+    inputs: [{ name: "x", dtype: from, shape: [count] }],
+    outputs: [{ name: "y", dtype: to, shape: [count] }],
+    nodes,
+    initializers,
+  });
+
+const BYTES = Uint8Array.from({ length: 256 }, (_, k) => k);
+
+const quantising = (scale: number, zero: number, dtype: DType): ModelSpec["initializers"] => ({
+  s: floatTensor([scale], []),
+  z: numberTensor(dtype, [zero], []),
+});
+
+describe("circuits of functions", () => {
+  for (const function_ of ["Sigmoid", "Tanh", "Exp", "Erf", "Sqrt", "Cos", "Sign"]) {
+    it(`${function_}_ofEachByte_hasTheExecutorsBits`, () => {
+      const nodes = [
+        { op: "DequantizeLinear", inputs: ["x", "s", "z"], outputs: ["f"] },
+        { op: function_, inputs: ["f"], outputs: ["y"] },
+      ];
+      const zero = function_ === "Sqrt" ? 0 : 128;
+      const model = both(
+        chain(DType.uint8, DType.float32, 256, nodes, quantising(0.03, zero, DType.uint8)),
+        undefined,
+      );
+      check(model, [BYTES]);
+      expect(model.circuit.circuit.constraints.length).to.be.below(256 * 160);
+    });
+  }
+
+  it("sigmoidBetweenQuantisations_ofEachByte_takesATable", () => {
+    const nodes = [
+      { op: "DequantizeLinear", inputs: ["x", "s", "z"], outputs: ["f"] },
+      { op: "Sigmoid", inputs: ["f"], outputs: ["g"] },
+      { op: "QuantizeLinear", inputs: ["g", "t", "u"], outputs: ["y"] },
+    ];
+    const initializers = {
+      ...quantising(0.05, 3, DType.int8),
+      t: floatTensor([1 / 255], []),
+      u: numberTensor(DType.uint8, [0], []),
+    };
+    const model = both(chain(DType.int8, DType.uint8, 256, nodes, initializers), undefined);
+    const [outputs] = check(model, [BYTES]);
+    expect(new Set(outputs)).to.have.property("size").above(130);
+    expect(model.circuit.circuit.constraints.length).to.be.below(256 * 60);
+  });
+
+  it("quantisedInputs_randomScales_haveTheExecutorsBits_nextToEachStepToo", () => {
+    for (let seed = 0; seed < 12; seed++) {
+      const random = new Prng(seed);
+      const scale = [1 / 255, 0.1, 0.25, 1, 0.007812501, 0.3][seed % 6]! * (seed < 6 ? 1 : 1 + random.below(1000) / 999);
+      const isSigned = random.below(2) === 0;
+      const [dtype, zero] = isSigned ? [DType.int8, random.below(256) - 128] : [DType.uint8, random.below(256)];
+      const nodes = [{ op: "QuantizeLinear", inputs: ["x", "s", "z"], outputs: ["y"] }];
+      const domain: Domain = { lowest: -14, highest: 6, signed: true };
+      const model = both(chain(DType.float32, dtype, 8, nodes, quantising(scale, zero, dtype)), domain);
+      for (let round = 0; round < 30; round++) {
+        const values = Array.from({ length: 8 }, () => {
+          const step = Math.fround((random.below(300) - 150 + 0.5) * scale);
+          return [step, Math.fround(step * (1 + 2 ** -23)), Math.fround(step * (1 - 2 ** -24)), step / 300][
+            random.below(4)
+          ]!;
+        });
+        const input = floatTensor(values.map((value) => (Math.abs(value) < 2 ** -14 || Math.abs(value) >= 64 ? 0 : value)));
+        check(model, [input.bytes]);
+      }
+    }
+  });
+
+  it("requantisedSums_randomScales_haveTheExecutorsBits", () => {
+    for (let seed = 0; seed < 16; seed++) {
+      const random = new Prng(seed);
+      // Sums of many bits against steps of many sizes: powers of two give sums between two steps.
+      const scale = seed % 3 === 0 ? 2 ** -random.below(12) : 2 ** -random.below(14) * (1 + random.below(4096) / 4097);
+      const nodes = [
+        { op: "Cast", inputs: ["x"], outputs: ["f"], attributes: { to: BigInt(DType.float32) } },
+        { op: "Mul", inputs: ["f", "m"], outputs: ["g"] },
+        { op: "QuantizeLinear", inputs: ["g", "s", "z"], outputs: ["y"] },
+      ];
+      const initializers = {
+        ...quantising(1, seed % 2 === 0 ? 100 : 0, DType.uint8),
+        m: floatTensor([seed % 5 === 4 ? -scale : scale], []),
+      };
+      const model = both(chain(DType.int16, DType.uint8, 64, nodes, initializers), undefined);
+      for (let round = 0; round < 4; round++) {
+        const values = Array.from({ length: 64 }, (_, k) =>
+          k % 2 === 0 ? random.below(65_536) - 32_768 : Math.round((random.below(256) + 0.5) / scale) % 32_768,
+        );
+        check(model, [numberTensor(DType.int16, values).bytes]);
+      }
+    }
+  });
+
+  it("levels_ofRandomFunctions_areTheDefinitions_nextToEachStep", () => {
+    const float = (value: number): bigint => fromNumber(value);
+    const counts = [0, 0];
+    for (let seed = 0; seed < 40; seed++) {
+      const random = new Prng(seed);
+      const scale = 2 ** -(3 + random.below(13)) * (1 + random.below(1 << 20) / (1 << 20));
+      const fixed = { linear: new Map(), unit: 0, low: BigInt(-random.below(1 << 23)), high: BigInt(random.below(1 << 23)) };
+      const action = (op: Op, dtype: DType, to: DType, constant?: bigint) =>
+        ({ op, dtype, to, position: 0, constant }) as const;
+      const { float32, int32, uint8 } = DType;
+      const of = [
+        action(Op.cast, int32, float32),
+        action(Op.mul, float32, float32, float(random.below(4) === 0 ? -scale : scale)),
+        action(Op.round, float32, float32),
+        action(Op.max, float32, float32, float(-900)),
+        action(Op.cast, float32, int32),
+        action(Op.add, int32, int32, BigInt(random.below(255))),
+        action(Op.max, int32, int32, 0n),
+        action(Op.min, int32, int32, 255n),
+        action(Op.cast, int32, uint8),
+      ].reduce(withAction, identityOf({ fixed, dtype: int32 }));
+      const { isMirrored, least, levels, line } = new StepTable().stepsOf(of);
+      if (line === undefined) continue;
+      counts[line.exceptions.size > 0 ? 1 : 0]!++;
+      const highest = BigInt(levels.starts.length);
+      const near = levels.starts.flatMap((start) => [-3n, -2n, -1n, 0n, 1n, 2n, 3n].map((step) => start + step));
+      for (const operand of [...near, ...levels.starts.map((start) => start + BigInt(random.below(1 << 12)))]) {
+        const x = isMirrored ? -operand : operand;
+        if (x < fixed.low || x > fixed.high) continue;
+        const value = (line.slope * operand + line.offset) >> BigInt(line.places);
+        const level = (value < 0n ? 0n : value > highest ? highest : value) + (line.exceptions.get(operand) ?? 0n);
+        if (least + level !== wordOf(of, x)) expect.fail(`seed ${seed}: ${operand}`);
+      }
+    }
+    expect(counts[0]).to.be.above(20);
+    expect(counts[1]).to.be.above(0);
+  });
+
+  it("fitLine_pointsOfNoLine_givesNone", () => {
+    const starts = [0n, 100n, 101n, 102n, 300n, 301n, 900n];
+    const levels = { starts, before: starts.map((start) => start - 1n) };
+    expect(fitLine(levels, true)).to.equal(undefined);
+    expect(fitLine(levels, false)).to.equal(undefined);
+  });
+
+  it("quantisedNetwork_manyPictures_hasTheExecutorsBits", () => {
+    const layers = [
+      [2, 3, 1],
+      [3, 3, 2],
+    ] as const;
+    for (let seed = 1; seed < 4; seed++) {
+      const model = both(quantisedBytes(8, layers, 4, seed), undefined);
+      for (let picture = 0; picture < 4; picture++) check(model, [pictureBytes(64, picture)]);
+      check(model, [new Uint8Array(64)]);
+      check(model, [new Uint8Array(64).fill(255)]);
+    }
+  });
+
+  it("forest_manyRows_hasTheExecutorsBits_andSelectsInPlaceOfComparingAtEachNode", () => {
+    const model = both(modelOf(forestOf(3, 5, 4, 3, 1)), AROUND_ONE);
+    const labels = new Set<number>();
+    for (let seed = 0; seed < 30; seed++) labels.add(check(model, [networkInput(4, seed)])[0]![0]!);
+    expect(labels).to.have.property("size").above(1);
+    // A comparison takes 47 constraints, and a tree has 31 nodes that compare.
+    expect(model.circuit.circuit.constraints.length).to.be.below((3 * 31 * 47) / 2);
+  });
+
+  it("readsAtPlacesOfData_constantsAndValues_haveTheExecutorsBits", () => {
+    const nodes = [
+      { op: "Cast", inputs: ["i"], outputs: ["k"], attributes: { to: BigInt(DType.int64) } },
+      { op: "Gather", inputs: ["w", "k"], outputs: ["a"] },
+      { op: "Mod", inputs: ["k", "four"], outputs: ["m"] },
+      { op: "Gather", inputs: ["x", "m"], outputs: ["b"] },
+      { op: "Add", inputs: ["a", "b"], outputs: ["y"] },
+    ];
+    const model = both(
+      buildModel({
+        inputs: [
+          { name: "i", dtype: DType.uint8, shape: [3] },
+          { name: "x", dtype: DType.float32, shape: [4] },
+        ],
+        outputs: [{ name: "y", dtype: DType.float32, shape: [3] }],
+        nodes,
+        initializers: {
+          w: floatTensor(Array.from({ length: 256 }, (_, k) => Math.sin(k))),
+          four: int64Tensor([4], []),
+        },
+      }),
+      AROUND_ONE,
+    );
+    for (let seed = 0; seed < 20; seed++) check(model, [pictureBytes(3, seed), networkInput(4, seed)]);
+  });
+
+  const divided: Record<string, number> = { nine: 9, "a third": 1 / 3, "minus seven": -7, "a long number": 1.2345678 };
+  for (const [name, divisor] of Object.entries(divided)) {
+    it(`divisionBy ${name}_hasTheExecutorsBits`, () => {
+      const nodes = [{ op: "Div", inputs: ["x", "d"], outputs: ["y"] }];
+      const model = both(
+        chain(DType.float32, DType.float32, 8, nodes, { d: floatTensor([divisor], []) }),
+        AROUND_ONE,
+      );
+      for (let seed = 0; seed < 20; seed++) check(model, [networkInput(8, seed)]);
+      check(model, [floatTensor([0, 1, -1, 2 ** -20, 1.9999999, -1.9999999, 2 ** -20 + 2 ** -43, 0.5]).bytes]);
+    });
+  }
+
+  for (const op of ["Floor", "Ceil", "Round"]) {
+    it(`${op}_ofFloats_hasTheExecutorsBits`, () => {
+      const model = both(chain(DType.float32, DType.float32, 6, [{ op, inputs: ["x"], outputs: ["y"] }]), {
+        lowest: -6,
+        highest: 12,
+        signed: true,
+      });
+      const random = new Prng(2);
+      for (let round = 0; round < 20; round++)
+        check(model, [floatTensor(Array.from({ length: 6 }, () => (random.below(8001) - 4000) / 2)).bytes]);
+      check(model, [floatTensor([0.5, -0.5, 1.5, -1.5, 2.4999998, -0.02]).bytes]);
+    });
+  }
+
+  it("castsOfFloats_truncateAndSaturate_asTheExecutor", () => {
+    for (const to of [DType.int8, DType.uint8, DType.int32, DType.int64]) {
+      const nodes = [{ op: "Cast", inputs: ["x"], outputs: ["y"], attributes: { to: BigInt(to) } }];
+      const model = both(chain(DType.float32, to, 8, nodes), { lowest: -3, highest: 33, signed: true });
+      check(model, [floatTensor([0.9999999, -0.9999999, 127.9, 128, -128.9, -129, 4e9, -4e9]).bytes]);
+      check(model, [floatTensor([255.9, 256, 2 ** 31, -(2 ** 31), 2147483520, 1.5, -1.5, 0]).bytes]);
+    }
+  });
+});
