@@ -1,3 +1,5 @@
+import { bitLength } from "../numerics/round.ts";
+
 /**
  * A function of integers that never falls, with few values: where each level begins. Level l holds from `starts[l - 1]`
  * on; `before[l - 1]` is the greatest number with a lower level.
@@ -13,6 +15,8 @@ export type Line = {
   readonly offset: bigint;
   readonly places: number;
   readonly exceptions: ReadonlyMap<bigint, bigint>;
+  /** Levels of a parity that hold only from the second number on: where halves go to even. */
+  readonly ties?: { readonly parity: 0 | 1; /** The first number's remainder is below 2^bits, others' are not. */ readonly bits: number };
 };
 
 /** The finest line that is tried; longer remainders would cost more constraints than a table. */
@@ -26,6 +30,8 @@ const PARTS = 1n << PARTS_BITS;
 const MOVES = [0n, 1n, 3n, 7n] as const;
 /** The most numbers where a line is wrong: each costs two constraints. */
 const MAX_EXCEPTIONS = 16;
+/** Up to so many exceptions cost less than ties. */
+const FEW = 2;
 
 /**
  * Finds where levels begin.
@@ -55,12 +61,14 @@ export function findStarts(level: (x: bigint) => bigint, low: bigint, high: bigi
  * @returns Undefined if there is no such line.
  */
 export function fitLine(levels: Levels, mayHaveExceptions: boolean): Line | undefined {
-  for (const move of mayHaveExceptions ? MOVES : [0n]) {
-    const moved = {
-      starts: levels.starts.map((x) => PARTS * x + move),
-      before: levels.before.map((x) => PARTS * x - move),
-    };
-    const line = shortestLine(moved);
+  const line = lineWithExceptions(levels, mayHaveExceptions ? MOVES : [0n]);
+  if (!mayHaveExceptions || (line !== undefined && line.exceptions.size <= FEW)) return line;
+  return lineWithTies(levels, 0) ?? lineWithTies(levels, 1) ?? line;
+}
+
+function lineWithExceptions(levels: Levels, moves: readonly bigint[]): Line | undefined {
+  for (const move of moves) {
+    const line = shortestLine(movedBy(levels, move));
     if (line === undefined) continue;
     const exceptions = exceptionsOf(levels, line);
     if (exceptions !== undefined) return { ...line, exceptions };
@@ -68,6 +76,28 @@ export function fitLine(levels: Levels, mayHaveExceptions: boolean): Line | unde
   return undefined;
 }
 
+const movedBy = ({ starts, before }: Levels, move: bigint): Levels => ({
+  starts: starts.map((x) => PARTS * x + move),
+  before: before.map((x) => PARTS * x - move),
+});
+
+/** A line for levels that all begin between two numbers, a half then belongs to the even level. */
+function lineWithTies({ starts, before }: Levels, parity: 0 | 1): Line | undefined {
+  const earlier = (x: bigint, k: number): bigint => ((k + 1) % 2 === parity ? x - 1n : x);
+  const levels = { starts: starts.map(earlier), before: before.map(earlier) };
+  const line = shortestLine(movedBy(levels, 0n));
+  if (line === undefined) return undefined;
+  const { slope, offset, places } = line;
+  const bits = bitLength(slope) - 1;
+  const isFirst = (x: bigint, level: bigint): boolean => slope * x + offset - (level << BigInt(places)) < 1n << BigInt(bits);
+  if (levels.starts.some((x, k) => (k + 1) % 2 === parity && !isFirst(x, BigInt(k + 1)))) return undefined;
+  // Level 0 has no lower one.
+  const zero = -(offset / slope) + (offset < 0n && offset % slope !== 0n ? 1n : 0n);
+  const exceptions = new Map<bigint, bigint>(parity === 0 && isFirst(zero, 0n) ? [[zero, 1n]] : []);
+  return { ...line, exceptions, ties: { parity, bits } };
+}
+
+type Straight = Omit<Line, "exceptions" | "ties">;
 type Ratio = { over: bigint; under: bigint };
 
 /** The slopes between which lines separate each level's start from the number before. */
@@ -84,7 +114,7 @@ function slopesOf({ starts, before }: Levels): { least: Ratio; most: Ratio | und
   return { least, most };
 }
 
-function shortestLine(levels: Levels): Omit<Line, "exceptions"> | undefined {
+function shortestLine(levels: Levels): Straight | undefined {
   const slopes = slopesOf(levels);
   if (slopes === undefined) return undefined;
   const { least, most } = slopes;
@@ -118,7 +148,7 @@ function offsetFor({ starts, before }: Levels, slope: bigint, unit: bigint): big
 /** Where a line has another level than the function, and the difference. @returns Undefined if they are too many */
 function exceptionsOf(
   { starts }: Levels,
-  { slope, offset, places }: Omit<Line, "exceptions">,
+  { slope, offset, places }: Straight,
 ): Map<bigint, bigint> | undefined {
   const exceptions = new Map<bigint, bigint>();
   for (const [k, start] of starts.entries()) {

@@ -23,7 +23,9 @@ export function lineLevel(circuit: Circuit, { linear, low, high }: Fixed, line: 
   const bits = freeBits(circuit, count, (read) => read(shifted));
   circuit.require(fromBits(bits), ONE, shifted);
   const whole = bits.slice(places, places + size);
-  const level = most > highest ? atMost(circuit, whole, highest) : fromBits(whole);
+  const isTooHigh = line.ties === undefined ? ZERO : tied(circuit, bits.slice(line.ties.bits, places), whole, line.ties);
+  const number = minus(fromBits(whole), isTooHigh);
+  const level = most > highest ? atMost(circuit, whole, number, highest) : number;
   const result = isSigned ? circuit.product(bits[places + size]!, level) : level;
   const sumWithExceptions = new Map(result);
   for (const [x, difference] of line.exceptions)
@@ -36,15 +38,29 @@ export function lineLevel(circuit: Circuit, { linear, low, high }: Fixed, line: 
 
 const exactly = (value: bigint): Fixed => ({ linear: constant(value), unit: 0, low: value, high: value });
 
-/** The lesser of a natural number and a constant, as one wire and a constant. */
-function atMost(circuit: Circuit, bits: readonly Linear[], most: bigint): Linear {
-  const number = fromBits(bits);
+/** 1 at the first number of a level of the ties' parity, else 0. */
+function tied(
+  circuit: Circuit,
+  rest: readonly Linear[],
+  whole: readonly Linear[],
+  { parity }: NonNullable<Line["ties"]>,
+): Linear {
+  const odd = whole[0] ?? ZERO;
+  const isParity = parity === 1 ? odd : minus(ONE, odd);
+  return circuit.product(minus(ONE, anyOf(circuit, rest)), isParity);
+}
+
+/**
+ * The lesser of a number and a constant, as one wire and a constant.
+ * @param bits The number's, or the bits of the number plus 1 if that is at most the constant plus 1.
+ */
+function atMost(circuit: Circuit, bits: readonly Linear[], number: Linear, most: bigint): Linear {
   const kept = bitLength(most);
   const isMore =
     most + 1n === 1n << BigInt(kept)
       ? anyOf(circuit, bits.slice(kept))
       : atLeastZero(circuit, {
-          linear: minus(number, constant(most + 1n)),
+          linear: minus(fromBits(bits), constant(most + 1n)),
           unit: 0,
           low: -(most + 1n),
           high: 1n << BigInt(bits.length),

@@ -1,7 +1,10 @@
 import { expect } from "chai";
 import { compileCircuit, type ProgramCircuit } from "../../src/circuits/compileCircuit.ts";
+import { Circuit } from "../../src/circuits/circuit.ts";
+import { scaled } from "../../src/circuits/fixed.ts";
 import { identityOf, StepTable, withAction, wordOf } from "../../src/circuits/functions.ts";
 import { fitLine } from "../../src/circuits/stepFunctions.ts";
+import { lineLevel } from "../../src/circuits/stepGadgets.ts";
 import { witnessOf } from "../../src/circuits/witness.ts";
 import type { Domain } from "../../src/circuits/words.ts";
 import { compile } from "../../src/compiler/compile.ts";
@@ -144,10 +147,11 @@ describe("circuits of functions", () => {
 
   it("levels_ofRandomFunctions_areTheDefinitions_nextToEachStep", () => {
     const float = (value: number): bigint => fromNumber(value);
-    const counts = [0, 0];
+    const counts = [0, 0, 0, 0];
     for (let seed = 0; seed < 40; seed++) {
       const random = new Prng(seed);
-      const scale = 2 ** -(3 + random.below(13)) * (1 + random.below(1 << 20) / (1 << 20));
+      const power = 2 ** -(3 + random.below(13));
+      const scale = seed % 5 === 0 ? power : power * (1 + random.below(1 << 20) / (1 << 20));
       const fixed = { linear: new Map(), unit: 0, low: BigInt(-random.below(1 << 23)), high: BigInt(random.below(1 << 23)) };
       const action = (op: Op, dtype: DType, to: DType, constant?: bigint) =>
         ({ op, dtype, to, position: 0, constant }) as const;
@@ -164,20 +168,25 @@ describe("circuits of functions", () => {
         action(Op.cast, int32, uint8),
       ].reduce(withAction, identityOf({ fixed, dtype: int32 }));
       const { isMirrored, least, levels, line } = new StepTable().stepsOf(of);
+      counts[line === undefined ? 3 : line.ties !== undefined ? 2 : line.exceptions.size > 0 ? 1 : 0]!++;
       if (line === undefined) continue;
-      counts[line.exceptions.size > 0 ? 1 : 0]!++;
-      const highest = BigInt(levels.starts.length);
-      const near = levels.starts.flatMap((start) => [-3n, -2n, -1n, 0n, 1n, 2n, 3n].map((step) => start + step));
-      for (const operand of [...near, ...levels.starts.map((start) => start + BigInt(random.below(1 << 12)))]) {
-        const x = isMirrored ? -operand : operand;
-        if (x < fixed.low || x > fixed.high) continue;
-        const value = (line.slope * operand + line.offset) >> BigInt(line.places);
-        const level = (value < 0n ? 0n : value > highest ? highest : value) + (line.exceptions.get(operand) ?? 0n);
-        if (least + level !== wordOf(of, x)) expect.fail(`seed ${seed}: ${operand}`);
+      const circuit = new Circuit(1);
+      const x = { ...fixed, linear: circuit.wire((_, inputs) => inputs[0]!) };
+      circuit.publish(0, lineLevel(circuit, isMirrored ? scaled(x, -1n) : x, line, BigInt(levels.starts.length)));
+      for (let round = 0; round < 40; round++) {
+        const start = levels.starts[random.below(levels.starts.length)]! + BigInt(random.below(5) - 2);
+        const places = [start, start + BigInt(random.below(1 << 12))].map((place) => (isMirrored ? -place : place));
+        for (const place of [...places, ...line.exceptions.keys()]) {
+          if (place < fixed.low || place > fixed.high) continue;
+          const values = circuit.solve([place], []);
+          expect(circuit.violated(values), `seed ${seed}: ${place}`).to.deep.equal([]);
+          expect(least + values[1]!, `seed ${seed}: ${place}`).to.equal(wordOf(of, place));
+        }
       }
     }
     expect(counts[0]).to.be.above(20);
     expect(counts[1]).to.be.above(0);
+    expect(counts[2]).to.be.above(4);
   });
 
   it("fitLine_pointsOfNoLine_givesNone", () => {

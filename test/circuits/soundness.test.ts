@@ -132,7 +132,26 @@ const levelOf = (value: bigint): bigint => BigInt(STARTS.filter((start) => value
 const CROOKED = [-15n, -10n, -4n, 0n, 6n, 10n, 15n];
 const line = fitLine({ starts: CROOKED, before: CROOKED.map((start) => start - 1n) }, true)!;
 
+/** Eighths to the nearest integer from 0 to 7, half to even or to odd. */
+const eighths = (shift: number): Gadget => {
+  const levelAt = (value: bigint): bigint => {
+    const level = halfToEven(Number(value) / 8 + shift) - shift;
+    return BigInt(Math.min(7, Math.max(0, level)));
+  };
+  const numbers = each(-30, 80).map(([value]) => value!);
+  const starts = [1n, 2n, 3n, 4n, 5n, 6n, 7n].map((level) => numbers.find((value) => levelAt(value) >= level)!);
+  const tied = fitLine({ starts, before: starts.map((start) => start - 1n) }, true)!;
+  if (tied.ties === undefined) throw new Error("a line without ties");
+  return gadget(
+    (circuit) => lineLevel(circuit, given(circuit, 0, -30n, 80n), tied, 7n),
+    ([value]) => levelAt(value!),
+    each(-30, 80),
+  );
+};
+
 Object.assign(GADGETS, {
+  "levels with halves to even": eighths(0),
+  "levels with halves to odd": eighths(1),
   floor: whole(floorOf, Math.floor),
   ceiling: whole(ceilingOf, Math.ceil),
   "nearest integer": whole(nearest, halfToEven),
