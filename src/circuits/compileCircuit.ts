@@ -9,8 +9,9 @@ import { getOrAdd } from "../base/getOrAdd.ts";
 import { Circuit } from "./circuit.ts";
 import { CircuitRefusalError, SpanError } from "./errors.ts";
 import { constant, type Linear } from "./linear.ts";
-import { numberOf, Operations, type Slot, type Value } from "./operations.ts";
+import { Operations } from "./operations.ts";
 import { reduceTerms, type Term } from "./reductions.ts";
+import { numberOf, type Slot, type Value } from "./values.ts";
 import {
   checkDomain,
   decodeFloat32,
@@ -231,9 +232,7 @@ class Compiler {
           digits,
           values.map((value) => ("word" in value ? value.word : number)),
         );
-      values.push(
-        index === undefined ? at(0n) : this.#operations.valueAt(index, step.inputs[view.input]!.dtype, at),
-      );
+      values.push(index === undefined ? at(0n) : this.#operations.valueAt(index, step.inputs[view.input]!.dtype, at));
     }
     return values;
   }

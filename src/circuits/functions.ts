@@ -24,7 +24,7 @@ export type Action = {
 };
 
 /** A varying number from which functions start. */
-export type Root = { readonly fixed: Fixed; readonly dtype: DTypeCode; readonly choice?: Choice };
+type Root = { readonly fixed: Fixed; readonly dtype: DTypeCode; readonly choice?: Choice };
 
 /** Words at which a function of rising or falling order ends. */
 type Ends = readonly [least: Word, greatest: Word];
@@ -49,10 +49,9 @@ const { isNaN, isInfinite, decode } = FLOAT32_ARITHMETIC;
 /** The function without actions. */
 export function identityOf(root: Root): Function {
   const { fixed, dtype } = root;
-  const ends: Ends = isFloat(dtype) ? [wordAt(fixed.low, fixed.unit, -1n), wordAt(fixed.high, fixed.unit, 1n)] : [
-    fixed.low,
-    fixed.high,
-  ];
+  const ends: Ends = isFloat(dtype)
+    ? [wordAt(fixed.low, fixed.unit, -1n), wordAt(fixed.high, fixed.unit, 1n)]
+    : [fixed.low, fixed.high];
   return { root, actions: [], dtype, direction: 1, ends, isHard: false, key: `${dtype}` };
 }
 
@@ -87,7 +86,9 @@ const HARD: readonly Op[] = [Op.round, Op.floor, Op.ceil];
 
 function isHard({ op, dtype, to }: Action): boolean {
   if (op === Op.cast) return isFloat(dtype) && !isFloat(to);
-  return !isFloat(dtype) ? BITWISE.includes(op) : (op === Op.div || HARD.includes(op) || RISING.includes(op) || OTHERS.includes(op));
+  return !isFloat(dtype)
+    ? BITWISE.includes(op)
+    : op === Op.div || HARD.includes(op) || RISING.includes(op) || OTHERS.includes(op);
 }
 
 const RISING: readonly Op[] = [
@@ -150,8 +151,7 @@ function wordAt(value: bigint, unit: number, direction: 1n | -1n): Word {
 function compare(word: Word, value: bigint, unit: number): number {
   const { negative, mantissa, exponent } = decode(word);
   const least = Math.min(exponent, unit);
-  const difference =
-    ((negative ? -mantissa : mantissa) << BigInt(exponent - least)) - (value << BigInt(unit - least));
+  const difference = ((negative ? -mantissa : mantissa) << BigInt(exponent - least)) - (value << BigInt(unit - least));
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
@@ -165,7 +165,7 @@ function numberIn(word: Word, unit: number, up: boolean): bigint {
 }
 
 /** How a function with few levels is computed: the levels of the root's numbers, or of these times -1. */
-export type Steps = {
+type Steps = {
   readonly isMirrored: boolean;
   /** The integer at level 0. */
   readonly least: bigint;

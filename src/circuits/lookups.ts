@@ -4,7 +4,7 @@ import type { Circuit } from "./circuit.ts";
 import { inUnit, requireSpan, scaled, spanOf, type Fixed } from "./fixed.ts";
 import { hasLevels, StepTable, wordOf, type Function } from "./functions.ts";
 import { addTo, constant, plus, ZERO, type Linear } from "./linear.ts";
-import { numberOf, type Value, type Varying } from "./operations.ts";
+import { numberOf, type Value, type Varying } from "./values.ts";
 import { boundedLevel, lineLevel } from "./stepGadgets.ts";
 import { choiceOf, chosen, numbersWithin, Tables, type Choice } from "./tables.ts";
 
@@ -92,8 +92,7 @@ export class Functions {
       if ("word" in value) addTo(sum, selector, number.low);
       else shared.set(value.fixed, { selector: plus(selector, shared.get(value.fixed)?.selector ?? ZERO), number });
     });
-    for (const { selector, number } of shared.values())
-      addTo(sum, this.#circuit.product(selector, number.linear), 1n);
+    for (const { selector, number } of shared.values()) addTo(sum, this.#circuit.product(selector, number.linear), 1n);
     return sum;
   }
 }
@@ -116,7 +115,9 @@ function align(numbers: readonly Fixed[]): Aligned {
   const varying = numbers.filter(({ low, high }) => low !== 0n || high !== 0n);
   const unit = varying.reduce((least, number) => Math.min(least, number.unit), varying[0]?.unit ?? 0);
   // A zero's unit says nothing.
-  const inOne = numbers.map((number) => (number.low === 0n && number.high === 0n ? { ...number, unit } : inUnit(number, unit)));
+  const inOne = numbers.map((number) =>
+    number.low === 0n && number.high === 0n ? { ...number, unit } : inUnit(number, unit),
+  );
   const [least, most] = [inOne.map(({ low }) => low), inOne.map(({ high }) => high)];
   return {
     numbers: inOne,

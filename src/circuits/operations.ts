@@ -6,51 +6,18 @@ import { applyOperation } from "../program/expression.ts";
 import { Op, signature, type OpName } from "../program/operations.ts";
 import type { Circuit } from "./circuit.ts";
 import { CircuitRefusalError } from "./errors.ts";
-import { fromBit, fromWord, inUnit, integer, scaled, sum, type Fixed } from "./fixed.ts";
-import { identityOf, withAction, type Action, type Function } from "./functions.ts";
+import { fromBit, fromWord, inUnit, scaled, sum, type Fixed } from "./fixed.ts";
+import type { Action } from "./functions.ts";
 import { atLeastZero, isZero, multiply, select } from "./gadgets.ts";
 import { minus, ONE, plus, type Linear } from "./linear.ts";
 import { Functions } from "./lookups.ts";
 import { roundToFloat32 } from "./rounding.ts";
-import { chosen, MAX_CHOICES, type Choice } from "./tables.ts";
+import { chosen, MAX_CHOICES } from "./tables.ts";
+import { current, isKnown, numberOf, Pending, type Known, type Slot, type Value, type Varying } from "./values.ts";
 import { ceilingOf, floorOf, nearest, quotientBy, truncated } from "./whole.ts";
 import { rangeOf } from "./words.ts";
 
-/** A word inside a circuit: a constant, or a varying number. */
-export type Value = Known | Varying;
-type Known = { readonly word: bigint };
-/** A number, and which numbers an integer may have, where that is known. */
-export type Varying = { readonly fixed: Fixed; readonly choice?: Choice };
-
-const isKnown = (slot: Slot): slot is Known => "word" in slot;
-
-/** A value as a number. @throws CircuitRefusalError for infinities and NaN */
-export function numberOf(value: Value, dtype: DTypeCode): Fixed {
-  if (!isKnown(value)) return value.fixed;
-  return isFloat(dtype) ? fromWord(value.word) : integer(value.word);
-}
-
 const bit = (linear: Linear): Value => ({ fixed: fromBit(linear) });
-
-/** A function of a varying number that is no constraint yet. */
-class Pending {
-  readonly base: Varying | Pending;
-  readonly action: Action;
-  readonly function: Function;
-  result: Value | undefined;
-
-  constructor(base: Varying | Pending, action: Action) {
-    [this.base, this.action] = [base, action];
-    const before = base instanceof Pending ? base.function : identityOf({ ...base, dtype: action.dtype });
-    this.function = withAction(before, action);
-  }
-}
-
-/** What an instruction's operand may be. */
-export type Slot = Value | Pending;
-
-/** A function's result, if it has been computed. */
-const current = (slot: Slot): Slot => (slot instanceof Pending ? (slot.result ?? slot) : slot);
 
 function apply(op: Op, dtype: DTypeCode, operands: readonly Known[]): Known {
   const [x, y = 0n, z = 0n] = operands.map(({ word }) => word);
@@ -117,7 +84,8 @@ export class Operations {
     if (isKnown(value)) return { word: cast(value.word, from, to) };
     if (isFloat(to)) return this.settle(value.fixed, to);
     const { low, high } = rangeOf(to)!;
-    if (!isFloat(from)) return value.fixed.low >= low && value.fixed.high <= high ? value : this.settle(value.fixed, to);
+    if (!isFloat(from))
+      return value.fixed.low >= low && value.fixed.high <= high ? value : this.settle(value.fixed, to);
     const whole: Value = { fixed: truncated(this.#circuit, value.fixed) };
     return this.extremum(this.extremum(whole, { word: high }, to, false), { word: low }, to, true);
   }
@@ -132,8 +100,7 @@ export class Operations {
     if (bool !== true && dtype !== DType.bool) {
       if (!isKnown(x) && (y === undefined || isKnown(y)))
         return this.#pending(x, { op, dtype, to: dtype, position: 0, constant: y?.word });
-      if (isKnown(x) && !isKnown(y!))
-        return this.#pending(y!, { op, dtype, to: dtype, position: 1, constant: x.word });
+      if (isKnown(x) && !isKnown(y!)) return this.#pending(y!, { op, dtype, to: dtype, position: 1, constant: x.word });
     }
     return this.#varying(name, dtype, this.settled(a), this.settled(b));
   }

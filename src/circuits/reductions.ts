@@ -3,7 +3,8 @@ import { isDot, startReduction } from "../program/reduction.ts";
 import { Reduce, type Step } from "../program/types.ts";
 import { CircuitRefusalError } from "./errors.ts";
 import { sumOf, type Fixed } from "./fixed.ts";
-import { numberOf, type Operations, type Value } from "./operations.ts";
+import type { Operations } from "./operations.ts";
+import { numberOf, type Value } from "./values.ts";
 
 /** The results of a term. */
 export type Term = { a: Value; b: Value };

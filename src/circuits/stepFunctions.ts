@@ -16,7 +16,10 @@ export type Line = {
   readonly places: number;
   readonly exceptions: ReadonlyMap<bigint, bigint>;
   /** Levels of a parity that hold only from the second number on: where halves go to even. */
-  readonly ties?: { readonly parity: 0 | 1; /** The first number's remainder is below 2^bits, others' are not. */ readonly bits: number };
+  readonly ties?: {
+    readonly parity: 0 | 1;
+    /** The first number's remainder is below 2^bits, others' are not. */ readonly bits: number;
+  };
 };
 
 /** The finest line that is tried; longer remainders would cost more constraints than a table. */
@@ -89,7 +92,8 @@ function lineWithTies({ starts, before }: Levels, parity: 0 | 1): Line | undefin
   if (line === undefined) return undefined;
   const { slope, offset, places } = line;
   const bits = bitLength(slope) - 1;
-  const isFirst = (x: bigint, level: bigint): boolean => slope * x + offset - (level << BigInt(places)) < 1n << BigInt(bits);
+  const isFirst = (x: bigint, level: bigint): boolean =>
+    slope * x + offset - (level << BigInt(places)) < 1n << BigInt(bits);
   if (levels.starts.some((x, k) => (k + 1) % 2 === parity && !isFirst(x, BigInt(k + 1)))) return undefined;
   // Level 0 has no lower one.
   const zero = -(offset / slope) + (offset < 0n && offset % slope !== 0n ? 1n : 0n);
@@ -146,10 +150,7 @@ function offsetFor({ starts, before }: Levels, slope: bigint, unit: bigint): big
 }
 
 /** Where a line has another level than the function, and the difference. @returns Undefined if they are too many */
-function exceptionsOf(
-  { starts }: Levels,
-  { slope, offset, places }: Straight,
-): Map<bigint, bigint> | undefined {
+function exceptionsOf({ starts }: Levels, { slope, offset, places }: Straight): Map<bigint, bigint> | undefined {
   const exceptions = new Map<bigint, bigint>();
   for (const [k, start] of starts.entries()) {
     const needed = (BigInt(k + 1) << BigInt(places)) - offset;

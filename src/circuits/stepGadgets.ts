@@ -23,7 +23,8 @@ export function lineLevel(circuit: Circuit, { linear, low, high }: Fixed, line: 
   const bits = freeBits(circuit, count, (read) => read(shifted));
   circuit.require(fromBits(bits), ONE, shifted);
   const whole = bits.slice(places, places + size);
-  const isTooHigh = line.ties === undefined ? ZERO : tied(circuit, bits.slice(line.ties.bits, places), whole, line.ties);
+  const isTooHigh =
+    line.ties === undefined ? ZERO : tied(circuit, bits.slice(line.ties.bits, places), whole, line.ties);
   const number = minus(fromBits(whole), isTooHigh);
   const level = most > highest ? atMost(circuit, whole, number, highest) : number;
   const result = isSigned ? circuit.product(bits[places + size]!, level) : level;

@@ -36,7 +36,9 @@ function selectors(circuit: Circuit, integer: Linear, numbers: readonly bigint[]
 /** All numbers between an integer's bounds. @throws CircuitRefusalError if they are too many */
 export function numbersWithin({ low, high }: Fixed): bigint[] {
   if (high - low >= BigInt(MAX_CHOICES))
-    throw new CircuitRefusalError(`a place that depends on data, from ${low} to ${high}: at most ${MAX_CHOICES} places`);
+    throw new CircuitRefusalError(
+      `a place that depends on data, from ${low} to ${high}: at most ${MAX_CHOICES} places`,
+    );
   return Array.from({ length: Number(high - low) + 1 }, (_, k) => low + BigInt(k));
 }
 

@@ -46,7 +46,7 @@ export function nearest(circuit: Circuit, value: Fixed): Fixed {
   const tooHigh = circuit.product(minus(ONE, isBetween), odd);
   const down = (bound: bigint): bigint => {
     const above = (bound + half) >> BigInt(places);
-    return (above << BigInt(places)) === bound + half ? above & ~1n : above;
+    return above << BigInt(places) === bound + half ? above & ~1n : above;
   };
   return { linear: minus(quotient.linear, tooHigh), unit: 0, low: down(low), high: down(high) };
 }

@@ -73,10 +73,7 @@ describe("circuits of functions", () => {
         { op: function_, inputs: ["f"], outputs: ["y"] },
       ];
       const zero = function_ === "Sqrt" ? 0 : 128;
-      const model = both(
-        chain(DType.uint8, DType.float32, 256, nodes, quantising(0.03, zero, DType.uint8)),
-        undefined,
-      );
+      const model = both(chain(DType.uint8, DType.float32, 256, nodes, quantising(0.03, zero, DType.uint8)), undefined);
       check(model, [BYTES]);
       expect(model.circuit.circuit.constraints.length).to.be.below(256 * 160);
     });
@@ -102,7 +99,8 @@ describe("circuits of functions", () => {
   it("quantisedInputs_randomScales_haveTheExecutorsBits_nextToEachStepToo", () => {
     for (let seed = 0; seed < 12; seed++) {
       const random = new Prng(seed);
-      const scale = [1 / 255, 0.1, 0.25, 1, 0.007812501, 0.3][seed % 6]! * (seed < 6 ? 1 : 1 + random.below(1000) / 999);
+      const scale =
+        [1 / 255, 0.1, 0.25, 1, 0.007812501, 0.3][seed % 6]! * (seed < 6 ? 1 : 1 + random.below(1000) / 999);
       const isSigned = random.below(2) === 0;
       const [dtype, zero] = isSigned ? [DType.int8, random.below(256) - 128] : [DType.uint8, random.below(256)];
       const nodes = [{ op: "QuantizeLinear", inputs: ["x", "s", "z"], outputs: ["y"] }];
@@ -115,7 +113,9 @@ describe("circuits of functions", () => {
             random.below(4)
           ]!;
         });
-        const input = floatTensor(values.map((value) => (Math.abs(value) < 2 ** -14 || Math.abs(value) >= 64 ? 0 : value)));
+        const input = floatTensor(
+          values.map((value) => (Math.abs(value) < 2 ** -14 || Math.abs(value) >= 64 ? 0 : value)),
+        );
         check(model, [input.bytes]);
       }
     }
@@ -152,7 +152,12 @@ describe("circuits of functions", () => {
       const random = new Prng(seed);
       const power = 2 ** -(3 + random.below(13));
       const scale = seed % 5 === 0 ? power : power * (1 + random.below(1 << 20) / (1 << 20));
-      const fixed = { linear: new Map(), unit: 0, low: BigInt(-random.below(1 << 23)), high: BigInt(random.below(1 << 23)) };
+      const fixed = {
+        linear: new Map(),
+        unit: 0,
+        low: BigInt(-random.below(1 << 23)),
+        high: BigInt(random.below(1 << 23)),
+      };
       const action = (op: Op, dtype: DType, to: DType, constant?: bigint) =>
         ({ op, dtype, to, position: 0, constant }) as const;
       const { float32, int32, uint8 } = DType;
@@ -218,6 +223,37 @@ describe("circuits of functions", () => {
     expect(model.circuit.circuit.constraints.length).to.be.below((3 * 31 * 47) / 2);
   });
 
+  const liedAbout: Record<string, [model: () => Both, input: Uint8Array]> = {
+    forest: [() => both(modelOf(forestOf(2, 4, 4, 3, 1)), AROUND_ONE), networkInput(4, 3)],
+    "quantised network": [() => both(quantisedBytes(5, [[2, 3, 1]], 3), undefined), pictureBytes(25, 3)],
+  };
+  for (const [name, [make, input]] of Object.entries(liedAbout)) {
+    it(`${name}_lieAboutAWire_changesNoOutputUnnoticed`, () => {
+      const { circuit, inputs } = make().circuit;
+      const size = input.length / inputs[0]!.count;
+      const words = Array.from({ length: inputs[0]!.count }, (_, k) =>
+        input.slice(k * size, (k + 1) * size).reduceRight((word, byte) => (word << 8n) | BigInt(byte), 0n),
+      );
+      const honest = circuit.solve(words, [CONTEXT]);
+      expect(circuit.violated(honest)).to.deep.equal([]);
+      const [random, first] = [new Prng(5), 1 + circuit.publicCount];
+      // All of the input lies in one public value, below the outputs.
+      const inputOf = (values: readonly bigint[]): bigint => BigInt.asUintN(8 * input.length, values[2]!);
+      let changed = 0;
+      for (let k = 0; k < 400; k++) {
+        const wire = first + random.below(circuit.wireCount - first);
+        const value = honest[wire]!;
+        const lie = [1n - value, value + 1n, value - 1n, -value, 2n * value, value + 256n][random.below(6)]!;
+        const values = circuit.solve(words, [CONTEXT], new Map([[wire, lie]]));
+        const isNew = values.slice(1, first).some((publicValue, i) => publicValue !== honest[1 + i]);
+        if (!isNew || inputOf(values) !== inputOf(honest)) continue;
+        changed++;
+        expect(circuit.violated(values), `wire ${wire}`).to.not.be.empty;
+      }
+      expect(changed).to.be.above(20);
+    });
+  }
+
   it("readsAtPlacesOfData_constantsAndValues_haveTheExecutorsBits", () => {
     const nodes = [
       { op: "Cast", inputs: ["i"], outputs: ["k"], attributes: { to: BigInt(DType.int64) } },
@@ -248,10 +284,7 @@ describe("circuits of functions", () => {
   for (const [name, divisor] of Object.entries(divided)) {
     it(`divisionBy ${name}_hasTheExecutorsBits`, () => {
       const nodes = [{ op: "Div", inputs: ["x", "d"], outputs: ["y"] }];
-      const model = both(
-        chain(DType.float32, DType.float32, 8, nodes, { d: floatTensor([divisor], []) }),
-        AROUND_ONE,
-      );
+      const model = both(chain(DType.float32, DType.float32, 8, nodes, { d: floatTensor([divisor], []) }), AROUND_ONE);
       for (let seed = 0; seed < 20; seed++) check(model, [networkInput(8, seed)]);
       check(model, [floatTensor([0, 1, -1, 2 ** -20, 1.9999999, -1.9999999, 2 ** -20 + 2 ** -43, 0.5]).bytes]);
     });

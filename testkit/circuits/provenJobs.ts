@@ -27,13 +27,10 @@ export type Provable = Network & {
 
 /** Makes a network with a key and an execution. */
 export async function provable(sizes: readonly number[], seed = 1): Promise<Provable> {
-  return provableOf(network(sizes, seed), [networkInput(sizes[0]!, seed + 2)]);
-}
-
-/** Makes a key for a network, and an execution. */
-export async function provableOf({ model, circuit }: Network, inputs: readonly Uint8Array[]): Promise<Provable> {
   const curve = await loadCurve();
+  const { model, circuit } = network(sizes, seed);
   const key = setUpKnown(curve, circuit.circuit, subjectOf(model.programRoot, circuit), SECRETS);
+  const inputs = [networkInput(sizes[0]!, seed + 2)];
   return { curve, model, circuit, key, keyHash: keyHash(key.verifying), inputs, outputs: outputsOf(model, inputs) };
 }
 

@@ -5,7 +5,7 @@ import { buildModel, type NodeSpec } from "../onnx/onnxBuilder.ts";
 import { Prng } from "../random/prng.ts";
 
 /** A convolution: channels, kernel, stride. */
-export type Layer = readonly [channels: number, kernel: number, stride: number];
+type Layer = readonly [channels: number, kernel: number, stride: number];
 
 /**
  * A quantised network's bytes: convolutions of uint8 by int8, each with scales of its own and biases, then a product
