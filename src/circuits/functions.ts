@@ -110,6 +110,8 @@ function directionOf(action: Action, before: Ends, after: Ends): number {
   if (op === Op.cast || op === Op.min || op === Op.max) return 1;
   if (constant !== undefined && (isNaN(constant) || isInfinite(constant))) return 0;
   if (RISING.includes(op)) return 1;
+  // A quotient by 0 is NaN in the middle.
+  if (op === Op.div && constant === 0n) return 0;
   if (op === Op.mul || (op === Op.div && position === 0)) return constant! >> 31n === 0n ? 1 : -1;
   return slopeOf(op, position, constant);
 }

@@ -7,6 +7,7 @@ import { addTo, constant, plus, ZERO, type Linear } from "./linear.ts";
 import { numberOf, type Value, type Varying } from "./values.ts";
 import { boundedLevel, lineLevel } from "./stepGadgets.ts";
 import { choiceOf, chosen, numbersWithin, Tables, type Choice } from "./tables.ts";
+import { isKnownType } from "./words.ts";
 
 /** The most numbers of an operand that has a table of a function. */
 const MAX_TABLE = 256n;
@@ -29,7 +30,7 @@ export class Functions {
   /** A function of few integers, by a table of all results; undefined for others. */
   tabled(of: Function): Value | undefined {
     const { fixed, dtype, choice } = of.root;
-    if (!of.isHard || isFloat(dtype) || fixed.high - fixed.low >= MAX_TABLE) return undefined;
+    if (!of.isHard || !isKnownType(of.dtype) || isFloat(dtype) || fixed.high - fixed.low >= MAX_TABLE) return undefined;
     const index = choice === undefined ? { fixed } : { fixed, choice };
     const words = getOrAdd(this.#words, of.key, () => new Map<bigint, bigint>());
     return this.valueAt(index, of.dtype, (number) => ({ word: getOrAdd(words, number, () => wordOf(of, number)) }));

@@ -58,7 +58,7 @@ function bitProducts(circuit: Circuit, bits: readonly Linear[]): Linear[] {
  */
 export class Tables {
   readonly #circuit: Circuit;
-  readonly #products = new WeakMap<Linear, BitProducts>();
+  readonly #products = new WeakMap<Fixed, BitProducts>();
 
   constructor(circuit: Circuit) {
     this.#circuit = circuit;
@@ -105,7 +105,7 @@ export class Tables {
   }
 
   #bits(place: Fixed): BitProducts {
-    const known = this.#products.get(place.linear);
+    const known = this.#products.get(place);
     if (known !== undefined) return known;
     const count = bitLength(place.high - place.low);
     const distance = minus(place.linear, constant(place.low));
@@ -116,7 +116,7 @@ export class Tables {
       low: bitProducts(this.#circuit, bits.slice(0, half)),
       high: bitProducts(this.#circuit, bits.slice(half)),
     };
-    this.#products.set(place.linear, products);
+    this.#products.set(place, products);
     return products;
   }
 }

@@ -79,6 +79,30 @@ describe("circuits of functions", () => {
     });
   }
 
+  it("aFunctionThroughFloat16_ofEachByte_hasTheExecutorsBits", () => {
+    const nodes = [
+      { op: "Cast", inputs: ["x"], outputs: ["f"], attributes: { to: BigInt(DType.float16) } },
+      { op: "Sqrt", inputs: ["f"], outputs: ["g"] },
+      { op: "Cast", inputs: ["g"], outputs: ["y"], attributes: { to: BigInt(DType.float32) } },
+    ];
+    check(both(chain(DType.uint8, DType.float32, 256, nodes), undefined), [BYTES]);
+    const other = [
+      ...nodes.slice(0, 2),
+      { op: "Cast", inputs: ["h"], outputs: ["y"], attributes: nodes[2]!.attributes },
+    ];
+    const squared = chain(DType.uint8, DType.float32, 4, [...other, { op: "Mul", inputs: ["g", "g"], outputs: ["h"] }]);
+    expect(() => both(squared, undefined)).to.throw("circuits know no float16");
+  });
+
+  it("quotientsByZero_areRefused", () => {
+    const nodes = [
+      { op: "Div", inputs: ["x", "d"], outputs: ["f"] },
+      { op: "QuantizeLinear", inputs: ["f", "s", "z"], outputs: ["y"] },
+    ];
+    const initializers = { ...quantising(1, 3, DType.uint8), d: floatTensor([0], []) };
+    expect(() => both(chain(DType.float32, DType.uint8, 4, nodes, initializers), AROUND_ONE)).to.throw("and not by 0");
+  });
+
   it("sigmoidBetweenQuantisations_ofEachByte_takesATable", () => {
     const nodes = [
       { op: "DequantizeLinear", inputs: ["x", "s", "z"], outputs: ["f"] },
