@@ -2,6 +2,11 @@ import { expect } from "chai";
 import { compileCircuit, type ProgramCircuit } from "../../src/circuits/compileCircuit.ts";
 import { Circuit } from "../../src/circuits/circuit.ts";
 import { scaled } from "../../src/circuits/fixed.ts";
+import { subjectOf } from "../../src/circuits/circuitHash.ts";
+import { loadCurve } from "../../src/circuits/groth16/curve.ts";
+import { prove } from "../../src/circuits/groth16/prove.ts";
+import { setUpKnown } from "../../src/circuits/groth16/setup.ts";
+import { verify } from "../../src/circuits/groth16/verify.ts";
 import { identityOf, StepTable, withAction, wordOf } from "../../src/circuits/functions.ts";
 import { fitLine } from "../../src/circuits/stepFunctions.ts";
 import { lineLevel } from "../../src/circuits/stepGadgets.ts";
@@ -14,7 +19,7 @@ import { DType } from "../../src/numerics/dtype.ts";
 import { fromNumber } from "../../src/numerics/float32.ts";
 import { Op } from "../../src/program/operations.ts";
 import type { CompiledModel } from "../../src/program/compiled.ts";
-import { AROUND_ONE, networkInput, outputsOf } from "../../testkit/circuits/networks.ts";
+import { AROUND_ONE, networkInput, outputsOf, SECRETS } from "../../testkit/circuits/networks.ts";
 import { pictureBytes, quantisedBytes } from "../../testkit/circuits/quantised.ts";
 import { modelOf } from "../../testkit/onnx/agreement.ts";
 import { buildModel, type ModelSpec } from "../../testkit/onnx/onnxBuilder.ts";
@@ -277,6 +282,18 @@ describe("circuits of functions", () => {
       expect(changed).to.be.above(20);
     });
   }
+
+  it("proofOfAForest_holds_andOfAnotherLabelDoesNot", async () => {
+    const { model, circuit } = both(modelOf(forestOf(2, 2, 3, 3, 1)), AROUND_ONE);
+    const curve = await loadCurve();
+    const key = setUpKnown(curve, circuit.circuit, subjectOf(model.programRoot, circuit), SECRETS);
+    const input = networkInput(3, 1);
+    const { values, publics } = witnessOf(circuit, [input], outputsOf(model, [input]), CONTEXT);
+    const proof = prove(curve, key, circuit.circuit, values);
+    expect(verify(curve, key.verifying, publics, proof)).to.equal(true);
+    // The label's lowest byte lies behind the three inputs.
+    expect(verify(curve, key.verifying, publics.with(1, publics[1]! ^ (1n << 96n)), proof)).to.equal(false);
+  });
 
   it("readsAtPlacesOfData_constantsAndValues_haveTheExecutorsBits", () => {
     const nodes = [
