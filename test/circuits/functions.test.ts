@@ -243,6 +243,32 @@ describe("circuits of functions", () => {
     }
   });
 
+  it("quantisedNetworkInFloats_manyInputs_hasTheExecutorsBits", () => {
+    const random = new Prng(4);
+    const weights = Array.from({ length: 12 }, () => random.below(255) - 127);
+    const model = both(
+      buildModel({
+        inputs: [{ name: "x", dtype: DType.uint8, shape: [1, 4] }],
+        outputs: [{ name: "y", dtype: DType.float32, shape: [1, 3] }],
+        nodes: [
+          { op: "DequantizeLinear", inputs: ["x", "s"], outputs: ["a"] },
+          { op: "DequantizeLinear", inputs: ["w", "t"], outputs: ["b"] },
+          { op: "MatMul", inputs: ["a", "b"], outputs: ["c"] },
+          { op: "Relu", inputs: ["c"], outputs: ["d"] },
+          { op: "QuantizeLinear", inputs: ["d", "u", "z"], outputs: ["e"] },
+          { op: "DequantizeLinear", inputs: ["e", "u", "z"], outputs: ["f"] },
+          { op: "Tanh", inputs: ["f"], outputs: ["y"] },
+        ],
+        initializers: {
+          ...{ s: floatTensor([1 / 255], []), t: floatTensor([0.011], []), u: floatTensor([0.0123], []) },
+          ...{ z: numberTensor(DType.uint8, [9], []), w: numberTensor(DType.int8, weights, [4, 3]) },
+        },
+      }),
+      undefined,
+    );
+    for (let seed = 0; seed < 30; seed++) check(model, [pictureBytes(4, seed)]);
+  });
+
   it("forest_manyRows_hasTheExecutorsBits_andSelectsInPlaceOfComparingAtEachNode", () => {
     const model = both(modelOf(forestOf(3, 5, 4, 3, 1)), AROUND_ONE);
     const labels = new Set<number>();
