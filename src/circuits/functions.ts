@@ -10,7 +10,7 @@ import { findStarts, fitLine, type Levels, type Line } from "./stepFunctions.ts"
 import type { Choice } from "./tables.ts";
 import { rangeOf } from "./words.ts";
 
-/** What a function does to its operand: an operation whose other operands are constants, or a cast. */
+/** A part of a function: an operation with constants for all operands but one, or a cast. */
 export type Action = {
   readonly op: Op;
   /** The operands' type. */
@@ -98,14 +98,14 @@ const RISING: readonly Op[] = [
 const BITWISE: readonly Op[] = [Op.div, Op.mod, Op.fmod, Op.and, Op.or, Op.xor, Op.not, Op.shl, Op.shr, Op.sign];
 const OTHERS: readonly Op[] = [Op.sin, Op.cos, Op.tan, Op.acos, Op.cosh, Op.pow, Op.fmod, Op.sign];
 
-/** 1 if an action keeps the order of words, -1 if it turns the order around, 0 if neither is known. */
+/** 1 if an action keeps the order of words, -1 if it turns the order around, 0 if the order is unknown. */
 function directionOf(action: Action, before: Ends, after: Ends): number {
   const { op, dtype, to, position, constant } = action;
   if (!isFloat(to)) {
     if (isFloat(dtype)) return op === Op.cast && to !== DType.bool ? 1 : 0;
     return isExact(action, before) ? slopeOf(op, position, constant) : 0;
   }
-  // NaN lies at an end of what a function is defined on, if anywhere.
+  // NaN lies at an end of the domain, if anywhere.
   if (to !== DType.float32 || after.some(isNaN)) return 0;
   if (op === Op.cast || op === Op.min || op === Op.max) return 1;
   if (constant !== undefined && (isNaN(constant) || isInfinite(constant))) return 0;
@@ -183,7 +183,7 @@ export function hasLevels({ dtype, direction, ends, isHard }: Function): boolean
   return isHard && isInteger(dtype) && direction !== 0 && absolute(ends[1] - ends[0]) < MAX_LEVELS;
 }
 
-/** The levels of functions: functions with the same actions on similar roots share them. */
+/** The levels of functions: functions with the same actions on similar roots share levels. */
 export class StepTable {
   readonly #known = new Map<string, Steps>();
 
@@ -199,7 +199,7 @@ export class StepTable {
   }
 }
 
-/** The function on bounds that many integers share, powers of two, if its order stays there. */
+/** The function on bounds shared by many integers, powers of two, if the function keeps its order there. */
 function widened(of: Function): Function {
   const { fixed, dtype } = of.root;
   if (isFloat(dtype)) return of;

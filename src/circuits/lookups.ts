@@ -9,7 +9,7 @@ import { boundedLevel, lineLevel } from "./stepGadgets.ts";
 import { choiceOf, chosen, numbersWithin, Tables, type Choice } from "./tables.ts";
 import { isKnownType } from "./words.ts";
 
-/** The most numbers of an operand that has a table of a function. */
+/** The most numbers of an operand with a table of a function. */
 const MAX_TABLE = 256n;
 
 /** Numbers in one unit, and their bounds. */
@@ -100,7 +100,7 @@ export class Functions {
 
 const sameWord = (a: Value, b: Value): boolean => "word" in a && "word" in b && a.word === b.word;
 
-/** What integers of a table may be: a selector is the sum of the selectors of all places with the integer. */
+/** The possible integers of a table: a selector is the sum of the selectors of all places with the integer. */
 function resultChoice(index: Choice | undefined, values: readonly Value[]): Choice | undefined {
   if (index === undefined) return undefined;
   const words = values.map((value) => ("word" in value ? value.word : 0n));

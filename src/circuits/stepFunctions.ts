@@ -1,7 +1,7 @@
 import { bitLength } from "../numerics/round.ts";
 
 /**
- * A function of integers that never falls, with few values: where each level begins. Level l holds from `starts[l - 1]`
+ * A never falling function of integers with few values: where each level begins. Level l holds from `starts[l - 1]`
  * on; `before[l - 1]` is the greatest number with a lower level.
  */
 export type Levels = { readonly starts: readonly bigint[]; readonly before: readonly bigint[] };
@@ -18,13 +18,13 @@ export type Line = {
   /** Levels of a parity that hold only from the second number on: where halves go to even. */
   readonly ties?: {
     readonly parity: 0 | 1;
-    /** The first number's remainder is below 2^bits, others' are not. */ readonly bits: number;
+    /** The first number's remainder is below 2^bits, remainders of later numbers are not. */ readonly bits: number;
   };
 };
 
-/** The finest line that is tried; longer remainders would cost more constraints than a table. */
+/** The finest line to try; longer remainders would cost more constraints than a table. */
 const MAX_PLACES = 100;
-/** Slopes that are tried for each fineness. */
+/** Slopes to try for each fineness. */
 const SLOPES = 32n;
 /** A number is cut into so many parts when points are moved. */
 const PARTS_BITS = 4n;
@@ -38,7 +38,7 @@ const FEW = 2;
 
 /**
  * Finds where levels begin.
- * @param level The function: it never falls.
+ * @param level The never falling function.
  * @param low The least number; the function's value there is level 0.
  */
 export function findStarts(level: (x: bigint) => bigint, low: bigint, high: bigint): bigint[] {
@@ -59,9 +59,9 @@ export function findStarts(level: (x: bigint) => bigint, low: bigint, high: bigi
 }
 
 /**
- * The line with the shortest remainders that gives all levels. Where a function rounds twice, points may lie on the
- * wrong side of every line: then they are exceptions.
- * @returns Undefined if there is no such line.
+ * The line with the shortest remainders and all levels of a function. Where a function rounds twice, points may lie on
+ * the wrong side of every line: such points are exceptions.
+ * @returns Undefined if no line fits.
  */
 export function fitLine(levels: Levels, mayHaveExceptions: boolean): Line | undefined {
   const line = lineWithExceptions(levels, mayHaveExceptions ? MOVES : [0n]);
@@ -84,7 +84,7 @@ const movedBy = ({ starts, before }: Levels, move: bigint): Levels => ({
   before: before.map((x) => PARTS * x - move),
 });
 
-/** A line for levels that all begin between two numbers, a half then belongs to the even level. */
+/** A line for levels beginning between two numbers, where a half belongs to the even level. */
 function lineWithTies({ starts, before }: Levels, parity: 0 | 1): Line | undefined {
   const earlier = (x: bigint, k: number): bigint => ((k + 1) % 2 === parity ? x - 1n : x);
   const levels = { starts: starts.map(earlier), before: before.map(earlier) };
@@ -149,7 +149,7 @@ function offsetFor({ starts, before }: Levels, slope: bigint, unit: bigint): big
   return least !== undefined && most !== undefined && least <= most ? least : undefined;
 }
 
-/** Where a line has another level than the function, and the difference. @returns Undefined if they are too many */
+/** Where a line has another level than the function, and the difference. @returns Undefined for too many exceptions */
 function exceptionsOf({ starts }: Levels, { slope, offset, places }: Straight): Map<bigint, bigint> | undefined {
   const exceptions = new Map<bigint, bigint>();
   for (const [k, start] of starts.entries()) {

@@ -53,7 +53,7 @@ function tied(
 
 /**
  * The lesser of a number and a constant, as one wire and a constant.
- * @param bits The number's, or the bits of the number plus 1 if that is at most the constant plus 1.
+ * @param bits The number's, or the bits of the number plus 1 if this sum is at most the constant plus 1.
  */
 function atMost(circuit: Circuit, bits: readonly Linear[], number: Linear, most: bigint): Linear {
   const kept = bitLength(most);

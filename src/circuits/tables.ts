@@ -10,20 +10,20 @@ export const MAX_CHOICES = 1024;
 /** Up to so many numbers, a selector for each takes fewer constraints than the place's bits. */
 const FEW = 16;
 
-/** The numbers that an integer may have, in increasing order, and for each a selector: 1 for the integer's number. */
+/** The possible numbers of an integer, in increasing order, each with a selector: 1 for the integer's number. */
 export type Choice = { readonly numbers: readonly bigint[]; readonly selectors: () => readonly Linear[] };
 
-/** Selectors that are made at the first use. */
+/** A choice with selectors made at the first use. */
 export function choiceOf(numbers: readonly bigint[], make: () => readonly Linear[]): Choice {
   let made: readonly Linear[] | undefined;
   return { numbers, selectors: () => (made ??= make()) };
 }
 
-/** A choice among an integer's numbers. @param numbers In increasing order; the integer is one of them. */
+/** A choice among an integer's numbers. @param numbers In increasing order, with the integer among the numbers. */
 export const chosen = (circuit: Circuit, integer: Linear, numbers: readonly bigint[]): Choice =>
   choiceOf(numbers, () => selectors(circuit, integer, numbers));
 
-/** A selector for each number. Other numbers' selectors must be 0, so the last one, 1 without the others, is right. */
+/** A selector for each number: 0 for all wrong numbers by constraints, and the sum of all selectors is 1. */
 function selectors(circuit: Circuit, integer: Linear, numbers: readonly bigint[]): Linear[] {
   const free = numbers.slice(1).map((number) => circuit.wire((read) => (read(integer) === number ? 1n : 0n)));
   const first = free.reduce((rest, selector) => minus(rest, selector), ONE);
@@ -33,7 +33,7 @@ function selectors(circuit: Circuit, integer: Linear, numbers: readonly bigint[]
   return all;
 }
 
-/** All numbers between an integer's bounds. @throws CircuitRefusalError if they are too many */
+/** All numbers between an integer's bounds. @throws CircuitRefusalError for too many numbers */
 export function numbersWithin({ low, high }: Fixed): bigint[] {
   if (high - low >= BigInt(MAX_CHOICES))
     throw new CircuitRefusalError(
@@ -53,7 +53,7 @@ function bitProducts(circuit: Circuit, bits: readonly Linear[]): Linear[] {
 }
 
 /**
- * Reads constant tables at places that vary. An entry is a polynomial of the place's bits, in which each bit has the
+ * Reads constant tables at varying places. An entry is a polynomial of the place's bits, in which each bit has the
  * power 0 or 1: products of the lower half of the bits cost constraints once for all tables.
  */
 export class Tables {

@@ -6,7 +6,7 @@ import type { Choice } from "./tables.ts";
 /** A word inside a circuit: a constant, or a varying number. */
 export type Value = Known | Varying;
 export type Known = { readonly word: bigint };
-/** A number, and which numbers an integer may have, where that is known. */
+/** A number, and the possible numbers of an integer, where known. */
 export type Varying = { readonly fixed: Fixed; readonly choice?: Choice };
 
 /** Whether an operand is a constant. */
@@ -18,7 +18,7 @@ export function numberOf(value: Value, dtype: DTypeCode): Fixed {
   return isFloat(dtype) ? fromWord(value.word) : integer(value.word);
 }
 
-/** A function of a varying number that is no constraint yet. */
+/** A function of a varying number, without constraints yet. */
 export class Pending {
   readonly base: Varying | Pending;
   readonly action: Action;
@@ -32,7 +32,7 @@ export class Pending {
   }
 }
 
-/** What an instruction's operand may be. */
+/** An instruction's operand. */
 export type Slot = Value | Pending;
 
 /** A function's result, if it has been computed. */

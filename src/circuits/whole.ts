@@ -66,7 +66,7 @@ export function truncated(circuit: Circuit, value: Fixed): Fixed {
 }
 
 /**
- * A quotient by a constant, for rounding: the exact quotient where it is short, else a number between the same two
+ * A quotient by a constant, for rounding: the exact quotient where short, else a number between the same two
  * neighbours with 25 bits as the exact quotient.
  * @param divisor Other than 0.
  * @throws SpanError

@@ -8,9 +8,9 @@ import { Prng } from "../random/prng.ts";
 type Layer = readonly [channels: number, kernel: number, stride: number];
 
 /**
- * A quantised network's bytes: convolutions of uint8 by int8, each with scales of its own and biases, then a product
+ * A quantised network's bytes: convolutions of uint8 by int8, each with own scales and biases, then a product
  * for the classes. All values are seeded.
- * @param size The picture's height and width; it has one channel of uint8.
+ * @param size The picture's height and width; pictures have a channel of uint8.
  */
 export function quantisedBytes(size: number, layers: readonly Layer[], classes: number, seed = 1): Uint8Array {
   const prng = new Prng(seed);
