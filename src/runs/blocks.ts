@@ -2,6 +2,7 @@ import { tokensGuess } from "../compiler/wraps/decoderInputs.ts";
 import type { BlockInputs, BlockResult } from "../executor/blocks/runBlock.ts";
 import type { SuccessiveTrees } from "../executor/successiveTrees.ts";
 import type { CompiledModel } from "../program/compiled.ts";
+import { carriesState } from "../program/run.ts";
 import { bytesOf, type RunInputs } from "../program/trace/runInputs.ts";
 import type { Carried, Guess } from "../program/trace/runItems.ts";
 import type { RunExecution } from "../dispute/run/runExecution.ts";
@@ -16,6 +17,9 @@ const MAX_ITEMS = 64;
 const [FIRST_TOLD, FIRST_PART] = [32, 1 / 2];
 /** Looked-up blocks grow by this factor while guesses are right, up to so many items. */
 const [GROWTH, MAX_LOOKED_UP] = [4, 32];
+/** The longest block without guesses, on a device that passes on what items carry. */
+const MAX_CHAIN = 16;
+const NO_GUESS: Guess = { checkpoints: [], of: () => new Map() };
 /** After wrong guesses in a row, guessing rests for 1, 2, 4, .. up to so many items. */
 const LONGEST_REST = 32;
 
@@ -90,6 +94,7 @@ export class Blocks {
   /** The longest block by known tokens. */
   #most = MAX_ITEMS;
   #isThrifty = true;
+  #chains = false;
   readonly #purse: Purse;
   #length = 2 * MIN_ITEMS;
   /** The items until tokens are looked up again, and after the next wrong guess. */
@@ -99,10 +104,11 @@ export class Blocks {
   #began: number | undefined;
 
   /** @param guess By default, the guess that the run's inputs give: a decoder's tokens, up to the prompt's last. */
-  constructor(run: BlockedRun, execute: Pick<Execute, "block" | "guess" | "lookup">, guess?: Guess) {
+  constructor(run: BlockedRun, execute: Pick<Execute, "block" | "chains" | "guess" | "lookup">, guess?: Guess) {
     [this.#run, this.#block] = [run, execute.block];
     this.#purse = new Purse(run.inputs.length.items);
     if (execute.block === undefined) return;
+    this.#chains = execute.chains === true && carriesState(run.model.program.inputs);
     const told = guess ?? execute.guess;
     this.#guess = told ?? tokensGuess(run.model, run.inputs);
     const part = Math.ceil(FIRST_PART * run.inputs.length.items);
@@ -130,6 +136,12 @@ export class Blocks {
       if (result.isWrong || result.items.length === 0) this.#guess = undefined;
       else this.#most = MAX_ITEMS;
       return this.#took(result);
+    }
+    const chained = this.#chains ? this.#itemsFrom(start, to, NO_GUESS, MAX_CHAIN) : undefined;
+    if (chained !== undefined) {
+      const result = await block({ model, items: chained, guessed: [], isChain: true, trees });
+      this.#chains = result.items.length > 0;
+      if (this.#chains) return this.#took(result);
     }
     if (this.#rest > 0) {
       this.#rest--;

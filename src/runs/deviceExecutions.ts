@@ -1,11 +1,14 @@
 import { randomInt } from "node:crypto";
-import type { Device, OneAtATime } from "../executor/gpu/chooseExecutor.ts";
+import type { Device, OnGpu } from "../executor/gpu/chooseExecutor.ts";
 import { ExecutionDeviceError, ExecutionMemoryError } from "../executor/errors.ts";
 import { readWord } from "../numerics/dtype.ts";
 import { SuccessiveTrees } from "../executor/successiveTrees.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import type { MerkleList } from "../program/merkle/list.ts";
-import type { Execute, ExecuteApart, ExecuteBlock } from "./execute.ts";
+import { carriedTensors, type Carried } from "../program/trace/runItems.ts";
+import { Trace } from "../program/trace/trace.ts";
+import type { BlockInputs, BlockResult } from "../executor/blocks/runBlock.ts";
+import type { Execute, ExecuteApart, ExecuteBlock, ExecutionOrder } from "./execute.ts";
 
 /** The default share for repetitions by the CPU: a twentieth. */
 export const CPU_SHARE = 0.05;
@@ -40,7 +43,7 @@ export class DeviceExecutions {
   readonly #options: DeviceOptions;
   #fault: ExecutionDeviceError | undefined;
   /** By program; the least recently used first. */
-  readonly #prepared = new Map<string, Promise<OneAtATime>>();
+  readonly #prepared = new Map<string, Promise<OnGpu>>();
   /** Programs for the CPU alone. */
   readonly #refused = new Set<string>();
 
@@ -53,11 +56,12 @@ export class DeviceExecutions {
     return this.#fault === undefined ? this.#options.gpu.name : "cpu";
   }
 
-  /** A GPU executes single items, and the CPU executes blocks. */
+  /** A GPU executes a block's items one after the other, whatever is guessed. */
   readonly #block: ExecuteBlock = async (block, order) => {
     const { cpu } = this.#options;
-    const isHere = cpu.block === undefined || (await this.#executorOf(block.model)) !== undefined;
-    return isHere ? { items: [], carried: new Map(), isWrong: false } : cpu.block(block, order);
+    const executor = await this.#executorOf(block.model);
+    if (executor !== undefined) return (await this.#chain(executor, block, order)) ?? NO_ITEMS;
+    return cpu.block === undefined || block.isChain === true ? NO_ITEMS : cpu.block(block, order);
   };
 
   readonly #apart: ExecuteApart = async (model, items, order) => {
@@ -69,6 +73,7 @@ export class DeviceExecutions {
   readonly execute: Execute = Object.assign((...asked: Parameters<Execute>) => this.#execute(...asked), {
     block: this.#block,
     apart: this.#apart,
+    chains: true,
     device: () => this.device,
   });
 
@@ -79,7 +84,7 @@ export class DeviceExecutions {
   }
 
   async #execute(...[model, given, keep, trees, order]: Parameters<Execute>): Promise<Uint8Array[]> {
-    const { cpu, share, gpu } = this.#options;
+    const { cpu, gpu } = this.#options;
     // Carried tensors may lie in memory overwritten by the execution, and the CPU still needs the old bytes.
     const inputs = trees instanceof SuccessiveTrees ? given.map((bytes) => Uint8Array.from(bytes)) : given;
     const own = await this.#onGpu(model, inputs, keep, trees);
@@ -87,7 +92,7 @@ export class DeviceExecutions {
       trees?.clear();
       return cpu(model, inputs, keep, trees, order);
     }
-    if (order?.isDoubted !== true && randomInt(MILLION) >= share * MILLION) return own;
+    if (!this.#isRepeated(order)) return own;
     const repeated = trees && new Map<number, MerkleList>();
     const tensors = await cpu(model, inputs, keep, repeated, order);
     const finding = differenceOf(model, { tensors: own, trees }, { tensors, trees: repeated });
@@ -99,14 +104,24 @@ export class DeviceExecutions {
     return tensors;
   }
 
+  #isRepeated(order: ExecutionOrder | undefined): boolean {
+    return order?.isDoubted === true || randomInt(MILLION) < this.#options.share * MILLION;
+  }
+
   /** @returns undefined if the CPU must execute */
   async #onGpu(...[model, inputs, keep, trees]: Parameters<Execute>): Promise<Uint8Array[] | undefined> {
     const executor = await this.#executorOf(model);
     if (executor === undefined) return undefined;
+    const result = await this.#timed(() => executor.run(inputs, { ...(keep && { keep }), ...(trees && { trees }) }));
+    return result?.tensors;
+  }
+
+  /** @returns undefined after a fault of the GPU */
+  async #timed<T>(action: () => Promise<T>): Promise<T | undefined> {
     const began = performance.now();
     try {
-      const { tensors } = await executor.run(inputs, { ...(keep && { keep }), ...(trees && { trees }) });
-      return this.#fault === undefined ? tensors : undefined;
+      const result = await action();
+      return this.#fault === undefined ? result : undefined;
     } catch (error) {
       if (!(error instanceof ExecutionDeviceError)) throw error;
       this.#stop(error);
@@ -116,8 +131,29 @@ export class DeviceExecutions {
     }
   }
 
+  /**
+   * Executes a block on the GPU. The CPU repeats a share of blocks.
+   * @returns undefined after a fault of the GPU
+   */
+  async #chain(
+    executor: OnGpu,
+    { model, items, trees }: Parameters<ExecuteBlock>[0],
+    order: ExecutionOrder | undefined,
+  ): Promise<BlockResult | undefined> {
+    const own = await this.#timed(() => executor.runChain(items, trees));
+    if (own === undefined || own.items.length === 0 || !this.#isRepeated(order)) return own;
+    const { cpu, gpu } = this.#options;
+    const checkpoints = new Set(model.program.checkpoints.map(({ step }) => step));
+    const isKept = (step: number): boolean => checkpoints.has(step);
+    const finding = await differenceOfItems(model, items, own, (inputs) =>
+      cpu(model, inputs, isKept, undefined, order),
+    );
+    if (finding !== undefined) this.#stop(gpu.fail(`${finding} than on the CPU`));
+    return this.#fault === undefined ? own : undefined;
+  }
+
   /** @returns the program's executor on the GPU; undefined if the CPU must execute */
-  async #executorOf(model: CompiledModel): Promise<OneAtATime | undefined> {
+  async #executorOf(model: CompiledModel): Promise<OnGpu | undefined> {
     const { programRoot } = model;
     const { gpu, onRefusal } = this.#options;
     if (this.#fault !== undefined || this.#refused.has(programRoot)) return undefined;
@@ -157,8 +193,32 @@ export class DeviceExecutions {
   }
 }
 
-const closed = (executor: Promise<OneAtATime>): Promise<void> =>
+const closed = (executor: Promise<OnGpu>): Promise<void> =>
   executor.then((each) => each.close()).catch(() => undefined);
+
+const NO_ITEMS: BlockResult = { items: [], carried: new Map(), isWrong: false };
+
+/** Executes a block's items again. @returns the first difference, in words; undefined for equal results */
+async function differenceOfItems(
+  model: CompiledModel,
+  items: BlockInputs,
+  own: BlockResult,
+  execute: (inputs: readonly Uint8Array[]) => Promise<readonly Uint8Array[]>,
+): Promise<string | undefined> {
+  const { program } = model;
+  let carried: Carried = new Map();
+  for (const [k, { list, tensors }] of own.items.entries()) {
+    const expected = await execute(items[k]!.map((bytes, input) => carried.get(input) ?? bytes));
+    const finding = differenceOf(model, { tensors }, { tensors: expected });
+    if (finding !== undefined) return finding;
+    const isOther = list !== undefined && new Trace(program, expected).root !== list.root;
+    if (isOther) return `item ${k} of a block is hashed to another root`;
+    carried = carriedTensors(program, (step) => expected[step]!);
+  }
+  for (const [input, bytes] of carried)
+    if (Buffer.compare(bytes, own.carried.get(input)!) !== 0) return `input ${input} behind a block has other bits`;
+  return undefined;
+}
 
 type Result = { tensors: readonly Uint8Array[]; trees?: ReadonlyMap<number, MerkleList> | undefined };
 

@@ -25,6 +25,8 @@ export type Execute = {
   readonly block?: ExecuteBlock | undefined;
   /** Executes items of different runs of a program together; absent where nothing does. */
   readonly apart?: ExecuteApart | undefined;
+  /** Whether `block` takes items without guesses: see `isChain` of {@link Block}. */
+  readonly chains?: boolean | undefined;
   /** When a text's next tokens are guessed from the text; never by default. */
   readonly lookup?: Lookup | undefined;
   /** A guess for the items in the only run to execute. */
@@ -43,6 +45,8 @@ type Block = {
   items: BlockInputs;
   /** The checkpoints whose carried tensors are guessed: other checkpoints count for the first item alone. */
   guessed: readonly number[];
+  /** Whether no carried tensor is guessed: only a device that keeps them from item to item executes such a block. */
+  isChain?: boolean;
 } & BlockOptions;
 
 /** @returns the items that count; none if blocks are not worth it for the program, or if the first guess was wrong */
@@ -105,14 +109,14 @@ type Around = <T>(action: (order?: ExecutionOrder) => Promise<T>, order?: Execut
 
 /** The same way to execute, with something around each execution. */
 export function around(execute: Execute, act: Around): Execute {
-  const { stretch, block, apart, lookup, guess, device } = execute;
+  const { stretch, block, apart, chains, lookup, guess, device } = execute;
   const one: Execute = (model, inputs, keep, trees, order) =>
     act((own) => execute(model, inputs, keep, trees, own), order);
   const many: ExecuteStretch | undefined = stretch && ((asked, order) => act((own) => stretch(asked, own), order));
   const together: ExecuteBlock | undefined = block && ((asked, order) => act((own) => block(asked, own), order));
   const several: ExecuteApart | undefined =
     apart && ((model, items, order) => act((own) => apart(model, items, own), order));
-  return Object.assign(one, { stretch: many, block: together, apart: several, lookup, guess, device });
+  return Object.assign(one, { stretch: many, block: together, apart: several, chains, lookup, guess, device });
 }
 
 /** Whether executions happen on a device other than the CPU. */

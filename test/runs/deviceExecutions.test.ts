@@ -10,11 +10,13 @@ import { answerRun } from "../../src/parties/tickets/answerRun.ts";
 import { tensorTree } from "../../src/program/merkle/tensor.ts";
 import type { MerkleList } from "../../src/program/merkle/list.ts";
 import { RunInputs } from "../../src/program/trace/runInputs.ts";
+import { carriedTensors, type Carried } from "../../src/program/trace/runItems.ts";
+import { Trace } from "../../src/program/trace/trace.ts";
 import { DeviceExecutions } from "../../src/runs/deviceExecutions.ts";
-import type { Execute, ExecuteBlock } from "../../src/runs/execute.ts";
+import { onOneDevice, type Execute, type ExecuteBlock } from "../../src/runs/execute.ts";
 import { executeRun } from "../../src/runs/executeRun.ts";
 import { FastExecutors } from "../../src/runs/fastExecutors.ts";
-import { runInputBytes, runProgram } from "../../testkit/programs/runProgram.ts";
+import { RUN_STEPS, runInputBytes, runProgram } from "../../testkit/programs/runProgram.ts";
 import { matMulStep, stepModel } from "../../testkit/programs/stepModel.ts";
 import { Prng } from "../../testkit/random/prng.ts";
 
@@ -50,21 +52,35 @@ describe("executions on a GPU", function () {
     return executors.execute(...asked);
   };
 
-  /** A GPU that computes as the CPU does, but for an alteration of each result. */
-  const gpuThat = (
-    alter: (result: ExecutionResult, trees: Map<number, MerkleList> | undefined) => void = () => undefined,
-  ): Device => ({
+  type Alter = (result: ExecutionResult, trees: Map<number, MerkleList> | undefined) => unknown;
+
+  /**
+   * A GPU that computes as the CPU does, but for an alteration of each result.
+   * @param chains Whether it executes chains of items.
+   */
+  const gpuThat = (alter: Alter = () => undefined, chains = false): Device => ({
     products: "bytes",
     name: NAME,
     async createExecutor(of) {
       const executor = await createExecutor(of, { threads: 1 });
+      const run: typeof executor.run = async (given, options) => {
+        onGpu++;
+        const result = await executor.run(given, options);
+        alter(result, options?.trees);
+        return result;
+      };
       return {
         ...executor,
-        async run(given, options) {
-          onGpu++;
-          const result = await executor.run(given, options);
-          alter(result, options?.trees);
-          return result;
+        run,
+        async runChain(items, trees) {
+          const done: { list: MerkleList | undefined; tensors: readonly Uint8Array[] }[] = [];
+          let carried: Carried = new Map();
+          for (const given of chains ? items : []) {
+            const { tensors } = await run(given.map((bytes, input) => carried.get(input) ?? bytes));
+            carried = carriedTensors(of.program, (step) => tensors[step]!);
+            done.push({ list: trees && new Trace(of.program, tensors).list, tensors });
+          }
+          return { items: done, carried, isWrong: false };
         },
       };
     },
@@ -151,6 +167,41 @@ describe("executions on a GPU", function () {
     expect(root).to.equal((await executeRun(program, run, cpu)).root);
     expect([onGpu, onCpu, stops]).to.deep.equal([6, 12, []]);
     await executions.close();
+  });
+
+  it("itemsInAChain_areRepeatedOnTheCpu_byTheirShare", async () => {
+    const program = runProgram();
+    const run = new RunInputs(program.model.program.inputs, { items: 6, firstItem: 0 }, runInputBytes(6));
+    const { root } = await executeRun(program, run, executors.execute);
+    for (const [share, repeated] of [
+      [0, 0],
+      [1, 6],
+    ] as const) {
+      [onGpu, onCpu] = [0, 0];
+      const executions = executionsOn(gpuThat(undefined, true), share);
+      expect((await executeRun(program, run, executions.execute)).root).to.equal(root);
+      expect([onGpu, onCpu, stops]).to.deep.equal([6, repeated, []]);
+      await executions.close();
+    }
+  });
+
+  it("aWrongBitInAChain_stopsTheGpuForGood_andTheResultIsThatOfTheCpu", async () => {
+    const program = runProgram();
+    const run = new RunInputs(program.model.program.inputs, { items: 6, firstItem: 0 }, runInputBytes(6));
+    const { shared, last } = RUN_STEPS;
+    for (const [item, step, execute] of [
+      [4, shared, (how: Execute) => answerRun(program, run, how)],
+      [6, last, (how: Execute) => answerRun(program, run, how)],
+      [3, last, (how: Execute) => onOneDevice(how, () => executeRun(program, run, how))],
+    ] as const) {
+      [onGpu, stops] = [0, []];
+      const alter: Alter = ({ tensors }) => onGpu === item && (tensors[step]![402]! ^= 8);
+      const executions = executionsOn(gpuThat(alter, true), 1);
+      expect((await execute(executions.execute)).root).to.equal((await execute(executors.execute)).root);
+      expect(stops).to.have.length(1);
+      expect(executions.device).to.equal("cpu");
+      await executions.close();
+    }
   });
 
   it("blocksOfItems_areForTheCpu_andOnlyOfProgramsThatTheGpuDoesNotTake", async () => {

@@ -4,6 +4,7 @@ import { createExecutor, type Executor } from "../../src/executor/createExecutor
 import { CHUNK, CHUNKS, writeInputs } from "../../src/executor/gpu/allInputs.ts";
 import type { Gpu } from "../../src/executor/gpu/device.ts";
 import { createGpuExecutor } from "../../src/executor/gpu/executor.ts";
+import type { KernelOptions } from "../../src/executor/gpu/generate/step.ts";
 import { FUNCTIONS } from "../../src/executor/gpu/exhaust.ts";
 import { reasonForCpu } from "../../src/executor/gpu/onCpu.ts";
 import { functionStep, separateModel } from "../../src/executor/gpu/selfTest.ts";
@@ -42,10 +43,11 @@ async function compareProgram(
   inputs: readonly Uint8Array[],
   gpu: Gpu,
   what: string,
+  kernels: KernelOptions,
 ): Promise<Compared> {
   const products = { least: { terms: 1, rows: 1, columns: 1 }, mostBytes: 10_000 };
   const cutting = { mostOperations: 2 ** 16, order: new Prng(2) };
-  const executor = await createGpuExecutor(model, gpu, { seed: 1, products, cutting });
+  const executor = await createGpuExecutor(model, gpu, { seed: 1, products, kernels, cutting });
   const { tensors } = await executor.run(inputs).finally(() => executor.close());
   executeReference(model, inputs).forEach((tensor, s) => {
     expect(Buffer.from(tensors[s]!).toString("hex"), `${what}, step ${s}`).to.equal(
@@ -55,6 +57,9 @@ async function compareProgram(
   const onCpu = executor.cpuSteps.length;
   return { onGpu: tensors.length - onCpu, onCpu };
 }
+
+/** Lanes share the terms of all reductions. */
+const SHARED: KernelOptions = { leastShared: 1 };
 
 /** A step for the CPU is drawn anew, but for one in so many. */
 const FOR_THE_CPU = 8;
@@ -68,7 +73,8 @@ export async function compareRandomProgram(seed: number, gpu: Gpu): Promise<Comp
   const all = [...steps, ...given, ...steps.flatMap((step) => step.inputs)];
   const bytes = all.reduce((sum, each) => sum + bytesOf(each) + 256, 2_048);
   const small = { pageBytes: 256 * Math.ceil(bytes / 1_024), pages: 8, hasDot4: false };
-  return compareProgram(model, inputs, seed % 2 === 0 ? shrunkenGpu(gpu, small) : gpu, `program ${seed}`);
+  const on = seed % 2 === 0 ? shrunkenGpu(gpu, small) : gpu;
+  return compareProgram(model, inputs, on, `program ${seed}`, seed % 3 === 0 ? {} : SHARED);
 }
 
 /** @param number From 1 on; the seed of the experiment's tensors. */
@@ -77,7 +83,8 @@ export async function compareExperiment(number: number, gpu: Gpu): Promise<Compa
   const experiment = make(new RandomTensors(new Prng(number)));
   const model = compile(readModel(modelOf(experiment)), { shapes: {} });
   const inputs = model.inputs.map(({ name }) => experiment.operands[name]!.bytes);
-  return compareProgram(model, inputs, gpu, `experiment ${number}, ${operator}`);
+  const kernels = number % 2 === 0 ? {} : SHARED;
+  return compareProgram(model, inputs, gpu, `experiment ${number}, ${operator}`, kernels);
 }
 
 /** How many comparisons there are of a function near a point, and of a function in a 256th of its inputs. */

@@ -1,4 +1,4 @@
-/** A language model in the shape of GPT-2, with seeded weights in float32 or float16. */
+/** A language model in the shape of GPT-2, with seeded weights in float32, float16 or bfloat16. */
 import { DType, writeWord } from "../../src/numerics/dtype.ts";
 import { numberWord } from "../../src/numerics/numbers.ts";
 import { elementCount, type TensorData } from "../../src/model/onnx/model.ts";
@@ -14,20 +14,26 @@ export type Gpt2Shape = {
   heads: number;
   tokens: number;
   vocabulary: number;
-  /** Whether all floats of the model are float16; otherwise they are float32. */
-  half?: boolean;
+  /** The type of all floats of the model; by default float32. */
+  floats?: FloatType;
   /** If given, tokens mostly follow each other in circles with so many tokens; otherwise a token follows itself. */
   circle?: number;
   /** By how much the token just read outweighs the layers: more of it, and fewer tokens leave their circle. */
   clearness?: number;
 };
 
+type FloatType = typeof DType.float32 | typeof DType.float16 | typeof DType.bfloat16;
+
 export const GPT2_SMALL: Gpt2Shape = { layers: 12, width: 768, heads: 12, tokens: 64, vocabulary: 50_257 };
 
 type Part = "key" | "value";
 
-/** The least number of float32 and of float16. */
-const LOWEST = { float: -3.4028234663852886e38, half: -65_504 };
+/** The least number of each type. */
+const LOWEST = {
+  [DType.float32]: -3.4028234663852886e38,
+  [DType.float16]: -65_504,
+  [DType.bfloat16]: -3.3895313892515355e38,
+} as const;
 
 /** Draws nearly normal numbers with a standard deviation of 0.02, like GPT-2's initial weights. */
 function weights(shape: readonly number[], prng: Prng, centre = 0): TensorData {
@@ -37,32 +43,32 @@ function weights(shape: readonly number[], prng: Prng, centre = 0): TensorData {
   return { dtype: DType.float32, shape, bytes: new Uint8Array(values.buffer) };
 }
 
-/** A tensor of float32, rounded to float16. */
-function halved({ shape, bytes }: TensorData): TensorData {
+/** A tensor of float32, rounded to a type of 16 bits. */
+function halved({ shape, bytes }: TensorData, dtype: FloatType): TensorData {
   const values = new Float32Array(bytes.buffer, bytes.byteOffset, elementCount(shape));
   const half = new Uint8Array(2 * values.length);
-  values.forEach((value, k) => writeWord(half, k, DType.float16, numberWord(value, DType.float16)));
-  return { dtype: DType.float16, shape, bytes: half };
+  values.forEach((value, k) => writeWord(half, k, dtype, numberWord(value, dtype)));
+  return { dtype, shape, bytes: half };
 }
 
 class Decoder extends GraphBuilder {
   readonly #prng: Prng;
   /** The type of all floats. */
-  readonly dtype: DType;
+  readonly dtype: FloatType;
 
-  constructor(seed: number, { half = false }: Gpt2Shape) {
+  constructor(seed: number, { floats = DType.float32 }: Gpt2Shape) {
     super();
     this.#prng = new Prng(seed);
-    this.dtype = half ? DType.float16 : DType.float32;
+    this.dtype = floats;
   }
 
   override constant(tensor: TensorData): string {
     const isOther = tensor.dtype === DType.float32 && this.dtype !== DType.float32;
-    return super.constant(isOther ? halved(tensor) : tensor);
+    return super.constant(isOther ? halved(tensor, this.dtype) : tensor);
   }
 
   /** The least number of the floats' type. */
-  lowest = (): string => this.scalar(this.dtype === DType.float16 ? LOWEST.half : LOWEST.float);
+  lowest = (): string => this.scalar(LOWEST[this.dtype]);
 
   weights = (shape: readonly number[], centre = 0): string => this.constant(weights(shape, this.#prng, centre));
 

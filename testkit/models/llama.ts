@@ -25,6 +25,8 @@ export type LlamaShape = {
   zeroPoints?: boolean;
   /** Whether the words' embeddings have four bits too; otherwise they are float32. */
   packedTable?: boolean;
+  /** Bits of a weight in products: 4, or 8. */
+  bits?: 4 | 8;
 };
 
 /** 125 million parameters in 161 MB. */
@@ -51,8 +53,8 @@ export const LLAMA_TINY: LlamaShape = {
 
 /** Weights that share a scale and a zero point. */
 const BLOCK = 32;
-/** The standard deviation of numbers uniform over 0 .. 15. */
-const DEVIATION = Math.sqrt((16 ** 2 - 1) / 12);
+/** The standard deviation of numbers that are uniform over all of so many bits. */
+const deviationOf = (bits: number): number => Math.sqrt((4 ** bits - 1) / 12);
 
 const MICROSOFT = "com.microsoft";
 
@@ -99,24 +101,32 @@ class Decoder extends GraphBuilder {
   }
 
   /**
-   * Adds numbers with four bits, two per byte, in blocks along the columns.
+   * Adds numbers with a few bits, in blocks along the columns.
    * @param deviation standard deviation of the decoded numbers
+   * @param bits of a number
    * @returns the names for the bytes, the scales, and any zero points
    */
-  packed(rows: number, columns: number, data: readonly number[], deviation: number): [string, string, ...string[]] {
+  packed(
+    rows: number,
+    columns: number,
+    data: readonly number[],
+    deviation: number,
+    bits = 4,
+  ): [string, string, ...string[]] {
     const blocks = columns / BLOCK;
-    const middle = deviation / DEVIATION;
+    const middle = deviation / deviationOf(bits);
     const bytes = this.constant(this.#bytes(data));
     const scales = this.constant(this.#floats([rows, blocks], middle, middle / 2));
     if (this.#shape.zeroPoints !== true) return [bytes, scales];
-    return [bytes, scales, this.constant(this.#bytes([rows, Math.ceil(blocks / 2)]))];
+    return [bytes, scales, this.constant(this.#bytes([rows, Math.ceil((blocks * bits) / 8)]))];
   }
 
-  /** x W, W of four bits. */
+  /** x W, W of four bits or eight. */
   dense(x: string, inputs: number, outputs: number, result?: string): string {
-    const blob = [outputs, inputs / BLOCK, BLOCK / 2];
-    const weights = this.packed(outputs, inputs, blob, 1 / Math.sqrt(inputs));
-    const attributes = { K: inputs, N: outputs, bits: 4, block_size: BLOCK };
+    const { bits = 4 } = this.#shape;
+    const blob = [outputs, inputs / BLOCK, (BLOCK * bits) / 8];
+    const weights = this.packed(outputs, inputs, blob, 1 / Math.sqrt(inputs), bits);
+    const attributes = { K: inputs, N: outputs, bits, block_size: BLOCK };
     return this.microsoft("MatMulNBits", [x, ...weights], attributes, result === undefined ? undefined : [result])[0]!;
   }
 

@@ -5,7 +5,7 @@ import { isElementary, type Op } from "../../program/operations.ts";
 import { createExecutor, type Executor, type ExecutorOptions } from "../createExecutor.ts";
 import { ExecutionDeviceError, ExecutionMemoryError } from "../errors.ts";
 import { openGpu, type GpuFacts } from "./device.ts";
-import { createGpuExecutor, kindsOf } from "./executor.ts";
+import { createGpuExecutor, kindsOf, type GpuExecutor } from "./executor.ts";
 import { fastestKind } from "./product/fastestKind.ts";
 import type { ResidueKind } from "./product/moduli.ts";
 import { selfTestGpu } from "./selfTest.ts";
@@ -14,13 +14,16 @@ import { timedProduct } from "./timedProduct.ts";
 /** Executes jobs and items one by one: blocks of items are for the CPU. */
 export type OneAtATime = Omit<Executor, "runBlock" | "runApart">;
 
+/** The same on a GPU, which also executes items of a run without a wait between them. */
+export type OnGpu = OneAtATime & Pick<GpuExecutor, "runChain">;
+
 /** A GPU after its tests. */
 export type Device = {
   readonly name: string;
   /** How the GPU computes products: the kind that was fastest in a measurement. */
   readonly products: ResidueKind;
   /** @throws ExecutionMemoryError if the program is too large for the GPU; ExecutionDeviceError */
-  createExecutor(model: CompiledModel, options?: Pick<ExecutorOptions, "engine">): Promise<OneAtATime>;
+  createExecutor(model: CompiledModel, options?: Pick<ExecutorOptions, "engine">): Promise<OnGpu>;
   /** Ends the use of the GPU for good. @returns the error for all later executions */
   fail(finding: string): ExecutionDeviceError;
   close(): void;

@@ -7,22 +7,23 @@ import { MerkleList } from "../../program/merkle/list.ts";
 import { HASH_BYTES } from "../../program/merkle/sizes.ts";
 import { bytesOf } from "../../program/trace/runInputs.ts";
 import type { Step, TensorRef } from "../../program/types.ts";
+import type { BlockInputs, BlockResult } from "../blocks/runBlock.ts";
 import { noStats } from "../certificateStats.ts";
-import { createExecutor, type ExecutionResult, type Executor, type RunOptions } from "../createExecutor.ts";
+import type { ExecutionResult, Executor, RunOptions } from "../createExecutor.ts";
 import type { MatMulEngine } from "../engine/matMulEngine.ts";
-import { onnxEngine } from "../engine/onnxEngine.ts";
 import { checkInputs } from "../sources.ts";
 import { StageClock } from "../stages.ts";
 import { SuccessiveTrees } from "../successiveTrees.ts";
 import { DeviceDifferenceError } from "../errors.ts";
+import { carriedInputs, chainKernels } from "./chain.ts";
 import { maxBytesOf, type Gpu } from "./device.ts";
 import { Dispatches, parameterBytes, shuffled, type Cutting } from "./dispatches.ts";
 import { FollowedTrees } from "./followedTrees.ts";
-import { stepKernel } from "./generate/step.ts";
-import { hashKernels } from "./hashing.ts";
+import { stepKernel, type KernelOptions } from "./generate/step.ts";
+import { hashKernels, MARKING } from "./hashing.ts";
 import type { Kernel } from "./kernel.ts";
 import { gpuMemory, HEIGHTS } from "./memory.ts";
-import { reasonForCpu } from "./onCpu.ts";
+import { cpuExecutors, reasonForCpu } from "./onCpu.ts";
 import { PagedMemory } from "./pagedMemory.ts";
 import type { ResidueKind } from "./product/moduli.ts";
 import {
@@ -32,14 +33,24 @@ import {
   type ProductKernels,
   type ProductOptions,
 } from "./product/product.ts";
-import { Session } from "./session.ts";
+import { Session, type Readings } from "./session.ts";
 import { wrongElement } from "./spotCheck.ts";
 
-type GpuExecutor = Omit<Executor, "runBlock" | "runApart"> & {
+export type GpuExecutor = Omit<Executor, "runBlock" | "runApart"> & {
+  /**
+   * Executes consecutive items of a run one after the other, without a wait between items: what an item takes from the
+   * item before stays on the GPU. Carried tensors are read of the first item alone. Of each item only the outputs and,
+   * with `trees`, the roots of checkpoints are read; the last item is read as by `run`.
+   * @returns as many items as take some seconds; none for programs without carried state, or without room for it
+   * @throws as `run`
+   */
+  runChain(items: BlockInputs, trees?: SuccessiveTrees): Promise<BlockResult>;
   /** The steps that the CPU computes, and why. */
   readonly cpuSteps: readonly { step: number; reason: string }[];
   /** The steps whose products are computed by residues. */
   readonly products: readonly number[];
+  /** What was read of the GPU so far. */
+  readonly readings: Readonly<Readings>;
 };
 
 type GpuExecutorOptions = {
@@ -49,9 +60,16 @@ type GpuExecutorOptions = {
   engine?: MatMulEngine | undefined;
   /** How products are computed; by default as the GPU's shaders can. */
   products?: Partial<ProductOptions>;
+  /** How the kernels of other steps are chosen. */
+  kernels?: KernelOptions;
   /** How kernels are cut into dispatches. */
   cutting?: Cutting;
+  /** How long a chain of items takes at most, by the time of the execution before: whoever waits sees its tokens. */
+  chainMs?: number;
 };
+
+/** How long a chain takes at most, and an item before the first execution. */
+const [CHAIN_MS, FIRST_MS] = [2_000, 500];
 
 /** A step's kernels by number, in order; only the cuts may come in any order. */
 type StepKernels = { before: number[]; cuts: number[][]; after: number[] };
@@ -67,7 +85,14 @@ type StepKernels = { before: number[]; cuts: number[][]; after: number[] };
 export async function createGpuExecutor(
   model: CompiledModel,
   gpu: Gpu,
-  { seed = freshSeed(), engine, products: wanted, cutting = {} }: GpuExecutorOptions = {},
+  {
+    seed = freshSeed(),
+    engine,
+    products: wanted,
+    kernels: chosen = {},
+    cutting = {},
+    chainMs = CHAIN_MS,
+  }: GpuExecutorOptions = {},
 ): Promise<GpuExecutor> {
   const { program } = model;
   const { steps } = program;
@@ -102,6 +127,10 @@ export async function createGpuExecutor(
       return add(hashKernels(hashed, { before, marks, anew: history.anew.address }));
     });
   const followed = new FollowedTrees(places);
+  const chain = chainOf();
+  const outputs = new Set(program.outputs.map((checkpoint) => program.checkpoints[checkpoint]!.step));
+  const carried = carriedInputs(program);
+  const readings: Readings = { turns: 0, bytes: 0 };
   const checkpoints = new Map(program.checkpoints.map(({ step }, j) => [step, j]));
   const { memory, dispatches } = await gpu.watched(async () => {
     const memory = new PagedMemory(gpu, plan.bytes);
@@ -120,18 +149,19 @@ export async function createGpuExecutor(
     engine,
   );
   let last: Promise<unknown> = Promise.resolve();
+  /** Milliseconds of an item in the last execution. */
+  let itemMs = FIRST_MS;
   return {
     bytes: plan.bytes,
     cpuSteps,
     products: [...plan.own.keys()],
-    run(inputs, options = {}) {
-      const execution = last.then(() => {
-        checkInputs(model, inputs);
-        return gpu.watched(() => execute(inputs, options));
-      });
-      last = execution.catch(() => undefined);
-      return execution;
-    },
+    readings,
+    run: (inputs, options = {}) => inTurn([inputs], async () => (await execute([inputs], options)).result),
+    runChain: (items, trees) =>
+      inTurn(items, () => {
+        if (chain === undefined || items.length === 0) return { items: [], carried: new Map(), isWrong: false };
+        return executeChain(items.slice(0, Math.max(1, Math.floor(chainMs / itemMs))), trees);
+      }),
     async close() {
       await last;
       memory.close();
@@ -139,6 +169,37 @@ export async function createGpuExecutor(
       await onCpu.close();
     },
   };
+
+  function inTurn<T>(items: BlockInputs, action: () => T | Promise<T>): Promise<T> {
+    const execution = last.then(() => {
+      for (const inputs of items) checkInputs(model, inputs);
+      return gpu.watched(action);
+    });
+    last = execution.catch(() => undefined);
+    return execution;
+  }
+
+  /** The numbers of the kernels between items. */
+  function chainOf(): { pass: number[]; keep: number[]; roots: number } | undefined {
+    const found = chainKernels(program, plan);
+    if (found === undefined || parameterBytes(found.roots) > gpu.bounds.uniformBytes) return undefined;
+    return { pass: add(found.pass), keep: add(found.keep), roots: add([found.roots])[0]! };
+  }
+
+  async function executeChain(items: BlockInputs, trees: SuccessiveTrees | undefined): Promise<BlockResult> {
+    const kept = new Set([...outputs, ...carried.map(({ checkpoint }) => program.checkpoints[checkpoint]!.step)]);
+    const options = { keep: (s: number): boolean => kept.has(s), ...(trees && { trees }) };
+    const { result, passed } = await execute(items, options);
+    const copyOf = (step: number): Uint8Array => Uint8Array.from(result.tensors[step]!);
+    const list = trees && MerkleList.fromHashes(program.checkpoints.map(({ step }) => trees.get(step)!.root));
+    const tensors: Uint8Array[] = [];
+    for (const step of outputs) tensors[step] = copyOf(step);
+    return {
+      items: [...passed, { list, tensors }],
+      carried: new Map(carried.map(({ input, checkpoint }) => [input, copyOf(program.checkpoints[checkpoint]!.step)])),
+      isWrong: false,
+    };
+  }
 
   /** Returns a step's kernels, or the reason for the CPU. */
   function kernelsOf(step: Step, s: number): ProductKernels | string {
@@ -149,14 +210,18 @@ export async function createGpuExecutor(
     const [product, memory] = [products.get(s), plan.own.get(s)];
     const found: ProductKernels =
       product === undefined || memory === undefined
-        ? { before: [], cuts: [], after: stepKernel(step, addresses, address) }
+        ? { before: [], cuts: [], after: stepKernel(step, addresses, address, chosen) }
         : productKernels(step, product, addresses, memory.address, address);
     const all = [...found.before, ...found.cuts.flat(), found.after];
     const isLarge = all.some((kernel) => parameterBytes(kernel) > gpu.bounds.uniformBytes);
     return isLarge ? "more numbers than the GPU takes" : found;
   }
 
-  async function execute(inputs: readonly Uint8Array[], options: RunOptions): Promise<ExecutionResult> {
+  /** Executes items one after the other. @returns the last item's result, and what was read of the items before */
+  async function execute(
+    items: BlockInputs,
+    options: RunOptions,
+  ): Promise<{ result: ExecutionResult; passed: BlockResult["items"] }> {
     const { onStep, progress, keep, trees } = options;
     const successive = trees instanceof SuccessiveTrees && following !== undefined ? trees : undefined;
     /** Whether only changes since the last execution are read. */
@@ -165,16 +230,32 @@ export async function createGpuExecutor(
     if (trees !== undefined && successive === undefined) followed.forget();
     const isKept = (s: number): boolean => keep === undefined || keep(s) || (trees !== undefined && checkpoints.has(s));
     const checked = cpuSteps.length < steps.length ? prng.pick([...own.keys()]) : -1;
+    const checkedItem = items.length === 1 ? 0 : prng.below(items.length);
+    const passed = items.slice(1).map(() => ({
+      tensors: [] as Uint8Array[],
+      roots: new Uint8Array(program.checkpoints.length * HASH_BYTES),
+    }));
     const tensors: Uint8Array[] = [];
     const nodes: Uint8Array<ArrayBuffer>[] = [];
-    const session = new Session(gpu, memory, dispatches, sizesToRead());
+    const began = performance.now();
+    const session = new Session(gpu, memory, dispatches, sizesToRead(), readings);
+    /** The item in execution. */
+    let item = 0;
     try {
-      inputs.forEach((bytes, i) => session.write(plan.inputs[i]!.address, bytes));
-      if (successive !== undefined) session.write(history!.anew.address, Uint8Array.of(follows ? 0 : 1, 0, 0, 0));
-      const check = await computeAll();
+      let check = (): void => undefined;
+      for (item = 0; item < items.length; item++) {
+        begin();
+        const found = await computeAll(passed[item]?.tensors, item === checkedItem);
+        if (item === checkedItem) check = found;
+        const { roots } = passed[item] ?? {};
+        if (successive === undefined || roots === undefined) continue;
+        session.run(chain!.roots);
+        await session.read(history!.roots.address, roots);
+      }
       await session.finish();
       check();
       if (follows) await followed.readChanges(session);
+      itemMs = (performance.now() - began) / items.length;
     } finally {
       session.close();
     }
@@ -187,7 +268,8 @@ export async function createGpuExecutor(
       places.forEach(({ bytes }, j) =>
         trees.set(program.checkpoints[j]!.step, MerkleList.fromLevels(new Levels(chunksOf(bytes), nodes[j]!))),
       );
-    return { tensors, stats: noStats(), milliseconds: new StageClock().milliseconds };
+    const result = { tensors, stats: noStats(), milliseconds: new StageClock().milliseconds };
+    return { result, passed: passed.map(({ tensors, roots }) => ({ tensors, list: trees && new MerkleList(roots) })) };
 
     function sizesToRead(): number[] {
       const kept = steps.flatMap((step, s) => (isKept(s) || onStep !== undefined ? [bytesOf(step)] : []));
@@ -195,27 +277,49 @@ export async function createGpuExecutor(
       const sources = [checked, ...cpuSteps.map(({ step }) => step)].flatMap(
         (s) => steps[s]?.inputs.map(bytesOf) ?? [],
       );
-      return [...kept, ...hashed, ...sources, ...(checked < 0 ? [] : [bytesOf(steps[checked]!)])];
+      const ofItems = passed.flatMap(({ roots }) => [roots.length, ...[...outputs].map((s) => bytesOf(steps[s]!))]);
+      return [...kept, ...hashed, ...sources, ...ofItems, ...(checked < 0 ? [] : [bytesOf(steps[checked]!)])];
     }
 
-    /** @returns the check of the checked step, for when all has been read */
-    async function computeAll(): Promise<() => void> {
+    /** Gives an item its inputs. Carried tensors that the GPU has are copied there. */
+    function begin(): void {
+      const inputs = items[item]!;
+      const isThere = (input: number, checkpoint: number): boolean =>
+        item > 0 || (follows && chain !== undefined && followed.holds(checkpoint, inputs[input]!));
+      const there = new Set<number>();
+      carried.forEach(({ input, checkpoint }, k) => {
+        if (!isThere(input, checkpoint)) return;
+        there.add(input);
+        session.run((item > 0 ? chain!.pass : chain!.keep)[k]!);
+      });
+      inputs.forEach((bytes, i) => there.has(i) || session.write(plan.inputs[i]!.address, bytes));
+      if (successive === undefined) return;
+      const marking = item > 0 ? MARKING.also : follows ? MARKING.changed : MARKING.all;
+      session.write(history!.anew.address, Uint8Array.of(marking, 0, 0, 0));
+    }
+
+    /**
+     * @param passing Receives the outputs of an item before the last.
+     * @returns the check of the checked step, for when all has been read
+     */
+    async function computeAll(passing: Uint8Array[] | undefined, isChecked: boolean): Promise<() => void> {
       let check = (): void => undefined;
+      const isRead = (s: number, j: number | undefined): boolean =>
+        passing !== undefined ? outputs.has(s) : isKept(s) && (j === undefined || successive === undefined);
       for (const [s, step] of steps.entries()) {
         const { address } = plan.tensors[s]!;
         const found = own.get(s);
         if (found === undefined) session.write(address, await onCpu.run(s, await readNow(step.inputs)));
         else runStep(found);
-        if (s === checked) check = await checkOf(s);
+        if (isChecked && s === checked) check = await checkOf(s);
         if (onStep !== undefined) {
           const [tensor] = await readNow([{ kind: "step", index: s, dtype: step.dtype, count: step.count }]);
           onStep(s, tensor!);
           session.write(address, tensor!);
         }
         const j = trees === undefined ? undefined : checkpoints.get(s);
-        if (isKept(s) && (j === undefined || successive === undefined))
-          await session.read(address, (tensors[s] = new Uint8Array(bytesOf(step))));
-        if (j !== undefined) await hash(j);
+        if (isRead(s, j)) await session.read(address, ((passing ?? tensors)[s] = new Uint8Array(bytesOf(step))));
+        if (j !== undefined) await hash(j, passing !== undefined);
         progress?.(s + 1, steps.length);
       }
       return check;
@@ -227,9 +331,10 @@ export async function createGpuExecutor(
       for (const kernel of all.flat()) session.run(kernel);
     }
 
-    /** Hashes a checkpoint's tensor, and requests the bytes to read. */
-    async function hash(j: number): Promise<void> {
+    /** Hashes a checkpoint's tensor, and requests the bytes to read, except of an item before the last. */
+    async function hash(j: number, isPassing: boolean): Promise<void> {
       for (const kernel of successive === undefined ? hashing[j]! : following![j]!) session.run(kernel);
+      if (isPassing) return;
       if (successive !== undefined) return followed.ask(session, j, follows);
       await session.read(places[j]!.nodes, (nodes[j] = new Uint8Array(levelBytes(chunksOf(places[j]!.bytes)))));
     }
@@ -251,7 +356,9 @@ export async function createGpuExecutor(
 
     async function ask(ref: TensorRef): Promise<Uint8Array> {
       if (ref.kind === "constant") return constantBytes(model.constants, ref);
-      if (ref.kind === "input") return inputs[ref.index]!;
+      // What a later item carries is on the GPU alone.
+      const isHere = item === 0 || program.inputs[ref.index]?.source?.kind !== "carried";
+      if (ref.kind === "input" && isHere) return items[item]![ref.index]!;
       const bytes = new Uint8Array(bytesOf(ref));
       await session.read(plan.of(ref).address, bytes);
       return bytes;
@@ -279,32 +386,4 @@ export const kindsOf = ({ bounds }: Gpu): readonly ResidueKind[] => (bounds.hasD
 function productsOf(steps: readonly Step[], options: ProductOptions): Map<number, Product> {
   const found = steps.map((step) => (reasonForCpu(step) === undefined ? productOf(step, options) : undefined));
   return new Map(found.flatMap((product, s) => (product === undefined ? [] : [[s, product] as const])));
-}
-
-/** The CPU's executors of single steps, which share an engine. */
-async function cpuExecutors(
-  model: CompiledModel,
-  numbers: readonly number[],
-  given: MatMulEngine | undefined,
-): Promise<{ run(step: number, sources: readonly Uint8Array[]): Promise<Uint8Array>; close(): Promise<void> }> {
-  const engine = given ?? (numbers.length > 0 ? await onnxEngine() : undefined);
-  const executors = new Map<number, Executor>();
-  if (engine !== undefined)
-    for (const s of numbers) executors.set(s, await createExecutor(stepModel(model, s), { engine }));
-  return {
-    run: async (s, sources) => (await executors.get(s)!.run(sources)).tensors[0]!,
-    async close() {
-      for (const executor of executors.values()) await executor.close();
-      if (given === undefined) await engine?.close();
-    },
-  };
-}
-
-/** A model with a single step. The step reads only the inputs. */
-function stepModel(model: CompiledModel, s: number): CompiledModel {
-  const step = model.program.steps[s]!;
-  const inputs = step.inputs.map(({ dtype, count }) => ({ dtype, count }));
-  const refs = inputs.map((input, index): TensorRef => ({ kind: "input", index, ...input }));
-  const program = { ...model.program, inputs, steps: [{ ...step, inputs: refs }], checkpoints: [], outputs: [] };
-  return { ...model, program, constants: new Map(), inputs: [], outputs: [], origins: [model.origins[s]!] };
 }

@@ -44,6 +44,11 @@ export class FollowedTrees {
     return false;
   }
 
+  /** Whether the GPU keeps this tensor of a checkpoint. Only after {@link begin} was true, and before anything is read. */
+  holds(checkpoint: number, tensor: Uint8Array): boolean {
+    return Buffer.compare(this.#copies[checkpoint]!.tensor, tensor) === 0;
+  }
+
   /** The next execution is read as a whole. */
   forget(): void {
     this.#owner = undefined;

@@ -13,7 +13,7 @@ type ConstantRef = TensorRef & { kind: "constant" };
 export const HEIGHTS = 32;
 
 /** Where a program's data lie in the GPU's memory, by byte addresses. */
-type GpuMemory = {
+export type GpuMemory = {
   bytes: number;
   inputs: readonly Region[];
   tensors: readonly Region[];
@@ -30,8 +30,11 @@ type GpuMemory = {
   of(ref: TensorRef): Region;
 };
 
-/** By checkpoint, the previous execution's tensor and the nodes' marks; and a word: see `Followed`. */
-type History = { tensors: readonly Region[]; marks: readonly Region[]; anew: Region };
+/**
+ * By checkpoint, the previous execution's tensor and the nodes' marks; a word: see `Followed`; the place for the roots
+ * of all checkpoints, side by side. With it, carried inputs and the tensors that they take stay until the end.
+ */
+type History = { tensors: readonly Region[]; marks: readonly Region[]; anew: Region; roots: Region };
 
 /**
  * Plans the GPU's memory: tensors with disjoint lifetimes share bytes. Without enough room, products get no memory; if
@@ -62,7 +65,9 @@ function planned(
   follows: boolean,
 ): GpuMemory {
   const plan = new MemoryPlan();
-  const inputs = program.inputs.map((input) => plan.during(bytesOf(input), -1, -1));
+  const inputs = program.inputs.map((input) =>
+    follows && input.source?.kind === "carried" ? plan.permanent(bytesOf(input)) : plan.during(bytesOf(input), -1, -1),
+  );
   const constants = new Map<string, { ref: ConstantRef; region: Region }>();
   const tensors: Region[] = [];
   const of = (ref: TensorRef): Region => {
@@ -78,6 +83,10 @@ function planned(
     }
     tensors.push(plan.during(bytesOf(step), s, s));
   });
+  const end = program.steps.length;
+  if (follows)
+    for (const { source } of program.inputs)
+      if (source?.kind === "carried") tensors[program.checkpoints[source.checkpoint]!.step]!.keepUntil(end);
   const products = new Map([...own].map(([s, bytes]) => [s, plan.during(bytes, s, s)]));
   const sizes = program.checkpoints.map(({ step }) => bytesOf(program.steps[step]!));
   const nodes = program.checkpoints.map(({ step }, j) => {
@@ -90,6 +99,7 @@ function planned(
         tensors: sizes.map((bytes) => plan.permanent(bytes)),
         marks: sizes.map((bytes) => plan.permanent(markBytes(bytes))),
         anew: plan.permanent(4),
+        roots: plan.permanent(HASH_BYTES * sizes.length),
       }
     : undefined;
   const bytes = plan.settle(maxBytes);

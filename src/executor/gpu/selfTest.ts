@@ -23,7 +23,7 @@ const SMALL = { terms: 1, rows: 1, columns: 1 };
 
 /**
  * Tests a GPU before jobs: a small model with products, sums, casts and hashes ({@link selfTestExecutor}), products
- * with many open sums by each kind of kernel, and every elementary function of float32 on random operands, against the
+ * with many open sums by each kind of kernel, reductions shared by lanes, and every elementary function of float32 on random operands, against the
  * definition.
  * @param functions The functions to test; by default all.
  * @throws CannotRunHereError that names the GPU, what differs and the seed
@@ -36,6 +36,7 @@ export async function selfTestGpu(
   await selfTestExecutor((model) => createGpuExecutor(model, gpu, { seed }), seed);
   const prng = new Prng(seed);
   await testProducts(gpu, prng, seed);
+  await testShared(gpu, prng, seed);
   const steps = functions.map((op) => functionStep(op, OPERANDS));
   const inputs = functions.flatMap((op) => Array.from({ length: signature(op)!.arity }, () => operands(prng)));
   const model = separateModel(steps);
@@ -73,6 +74,35 @@ async function testProducts(gpu: Gpu, prng: Prng, seed: number): Promise<void> {
   }
 }
 
+/** A sum's terms, more than lanes: some lanes have two. */
+const LONG = 100;
+
+/** @throws CannotRunHereError if lanes that share a reduction give other bits */
+async function testShared(gpu: Gpu, prng: Prng, seed: number): Promise<void> {
+  const sums = productStep(1, LONG, 3);
+  const place: Step = {
+    ...{ ...sums, dtype: DType.int64, count: 3, outDigits: [3], reduce: Reduce.argmax },
+    inputs: [{ kind: "input", index: 0, dtype: DType.float32, count: 3 * LONG }],
+    termReads: [{ input: 0, fill: 0n, axes: [axis(0, 3, LONG), axis(1, LONG, 1)] }],
+    term: { code: [], outA: 0, outB: 0 },
+  };
+  const model = separateModel([sums, place]);
+  const inputs = model.program.inputs.map(({ count }) => {
+    const bytes = new Uint8Array(4 * count);
+    // Between 1 and 16 in magnitude.
+    for (let k = 0; k < count; k++) writeWord(bytes, k, DType.float32, (prng.bits(32) & 0x81ffffffn) | 0x3f800000n);
+    return bytes;
+  });
+  const expected = executeReference(model, inputs);
+  const executor = await createGpuExecutor(model, gpu, { seed });
+  const { tensors } = await executor.run(inputs).finally(() => executor.close());
+  if (expected.some((tensor, s) => Buffer.compare(tensor, tensors[s]!) !== 0))
+    throw new CannotRunHereError(
+      `${gpu.facts.name}: a reduction shared by lanes has other bits than the definition (seed ${seed}); compute on ` +
+        "the CPU, or with another driver of the GPU",
+    );
+}
+
 function operands(prng: Prng): Uint8Array {
   const bytes = new Uint8Array(4 * OPERANDS);
   for (let k = 0; k < OPERANDS; k++) {
@@ -97,13 +127,14 @@ export function functionStep(op: Op, count: number): Step {
   };
 }
 
+const axis = (digit: number, extent: number, stride: number): Axis => ({
+  ...{ extent, stride, base: 0, div: 1 },
+  coeffs: [{ digit, coeff: 1 }],
+});
+
 /** Returns the float32 matrix product, `[rows, inner]` times `[columns, inner]`, in one step. */
 export function productStep(rows: number, inner: number, columns: number): Step {
   const dtype = DType.float32;
-  const axis = (digit: number, extent: number, stride: number): Axis => ({
-    ...{ extent, stride, base: 0, div: 1 },
-    coeffs: [{ digit, coeff: 1 }],
-  });
   return {
     ...{ dtype, count: rows * columns, outDigits: [rows, columns], redDigits: [inner], reduce: Reduce.dot },
     inputs: [rows, columns].map((count, index) => ({ kind: "input", index, dtype, count: count * inner })),

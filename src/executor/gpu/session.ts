@@ -6,6 +6,9 @@ import type { PagedMemory } from "./pagedMemory.ts";
 /** Requested bytes: the place in the buffer, and the target. */
 type Wanted = { at: number; to: Uint8Array };
 
+/** What was read of a GPU's memory: turns in which the CPU waits for the GPU, and bytes. */
+export type Readings = { turns: number; bytes: number };
+
 const padded = (bytes: number): number => Math.ceil(bytes / 4) * 4;
 
 /** The most bytes that wait for being read. */
@@ -29,15 +32,26 @@ export class Session {
   readonly #dispatches: Dispatches;
   readonly #staging: GpuBuffer;
   readonly #capacity: number;
+  readonly #readings: Readings;
   #encoder: Encoder | undefined;
   #pass: Pass | undefined;
   #recorded = 0;
   #wanted: Wanted[] = [];
   #used = 0;
 
-  /** @param sizes The expected sizes for reading. */
-  constructor(gpu: Gpu, memory: PagedMemory, dispatches: Dispatches, sizes: readonly number[]) {
+  /**
+   * @param sizes The expected sizes for reading.
+   * @param readings Adds up what is read.
+   */
+  constructor(
+    gpu: Gpu,
+    memory: PagedMemory,
+    dispatches: Dispatches,
+    sizes: readonly number[],
+    readings: Readings = { turns: 0, bytes: 0 },
+  ) {
     this.#device = gpu.device;
+    this.#readings = readings;
     this.#memory = memory;
     this.#dispatches = dispatches;
     this.#capacity = stagingBytes(gpu, sizes);
@@ -96,6 +110,8 @@ export class Session {
     const mapped = new Uint8Array(this.#staging.getMappedRange());
     for (const { at, to } of wanted) to.set(mapped.subarray(at, at + to.length));
     this.#staging.unmap();
+    this.#readings.turns++;
+    for (const { to } of wanted) this.#readings.bytes += to.length;
   }
 
   close(): void {

@@ -7,12 +7,14 @@ import { executeStepReference } from "../../../src/executor/referenceStep.ts";
 import { cast } from "../../../src/numerics/cast.ts";
 import { DType, writeWord } from "../../../src/numerics/dtype.ts";
 import type { Step } from "../../../src/program/types.ts";
+import { itAtLength } from "../../../testkit/atLength.ts";
 import { faultyGpu, softwareGpu } from "../../../testkit/gpu/softwareGpu.ts";
 import { matMulStep, stepModel } from "../../../testkit/programs/stepModel.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 
 const KINDS: readonly ResidueKind[] = ["bytes", "floats"];
 const ALWAYS = { least: { terms: 1, rows: 1, columns: 1 } };
+const NEVER = { least: { terms: Infinity, rows: Infinity, columns: Infinity } };
 
 const prng = new Prng(47);
 const unit = (): number => (prng.uint32() + 0.5) / 2 ** 32;
@@ -83,6 +85,25 @@ describe("products on a GPU", function () {
   }
 
   const count = Object.keys(ROWS).length;
+
+  it("sumsThatLanesShare_haveTheBitsOfTheDefinition_forAllPairsOfKindsOfRows", async () => {
+    for (const terms of [1, 63, 64, 65, 1_025]) {
+      const step = matMulStep(count, terms, count);
+      const tensors = [rowsOf(terms, false), rowsOf(terms, true)];
+      const options = { products: NEVER, kernels: { leastShared: 1 } };
+      const { tensor, isProduct } = await compute(step, tensors, options);
+      expect(isProduct).to.equal(false);
+      expect(wrongOf(executeStepReference(step, tensors), tensor), `${terms} terms`).to.deep.equal([]);
+    }
+  });
+
+  itAtLength("aLaneWithManyTerms_carriesInTime", async () => {
+    const terms = 64 * 2 ** 14 + 65;
+    const step = matMulStep(1, terms, 1);
+    const tensors = [2 - 2 ** -23, 2 - 2 ** -23].map((x) => new Uint8Array(new Float32Array(terms).fill(x).buffer));
+    const { tensor } = await compute(step, tensors, { products: NEVER });
+    expect(wrongOf(executeStepReference(step, tensors), tensor)).to.deep.equal([]);
+  });
 
   for (const kind of KINDS) {
     it(`${kind}_allPairsOfKindsOfRows_haveTheBitsOfTheDefinition`, async () => {

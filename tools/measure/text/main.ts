@@ -23,12 +23,14 @@ import { gpt2Decoder, type Gpt2Shape } from "../../../testkit/models/gpt2.ts";
 import { Players } from "../../../testkit/players/players.ts";
 import { readOptions, text, whole } from "../../options.ts";
 import { barsTable, checkedInBlocks, lookedUp, plainPass, promptInBlocks, textsTogether, type Bar } from "./blocks.ts";
+import { textOnGpu } from "./device.ts";
 import { honestJob, refutedJob } from "./jobs.ts";
 import { GPT2, largeDecoder } from "./models.ts";
 import { agreement, plainText } from "./plainText.ts";
 
 const values = readOptions({
-  model: text("gpt2, gpt2half, llama, llama1b or llama7b", "gpt2"),
+  model: text("tiny, gpt2, gpt2half, llama, llama1b or llama7b", "gpt2"),
+  device: text("cpu; gpu or a part of a GPU's name: the text on that GPU alone, without a chain", "cpu"),
   items: whole("tokens of the text", 64),
   "lie-items": whole("tokens of a text with a lie", 8),
   layers: whole("layers, other than the model's own"),
@@ -70,6 +72,8 @@ try {
 } finally {
   rmSync(folder, { recursive: true });
 }
+// The threads of a GPU's driver keep the process.
+if (values.device !== "cpu") process.exit();
 
 async function measure(path: string): Promise<void> {
   const loaded = loadModel({ path, bind: {}, uint8: [], decoder: { slots } });
@@ -81,6 +85,7 @@ async function measure(path: string): Promise<void> {
   say(
     `compared on ${tokens} random tokens in ${seconds(checking)}: ${difference.toExponential(1)} of the spread apart`,
   );
+  if (values.device !== "cpu") return textOnGpu(values.device, model, { prompt: PROMPT, items }, say);
   const choices = await plainText(path, decoder, PROMPT, items);
   await drawn(model);
   await inBlocks(model);

@@ -1,22 +1,13 @@
 import { DType, dtypeBytes, isFloat, isHalf, type DType as DTypeCode } from "../../../numerics/dtype.ts";
-import { LIMBS } from "../../../numerics/exactSum.ts";
 import { Op, signature } from "../../../program/operations.ts";
-import {
-  accumulatorTypes,
-  hasTwoResults,
-  isDot,
-  isExact,
-  isPartial,
-  isTotal,
-  limbsOf,
-} from "../../../program/reduction.ts";
-import { Reduce, type Instruction, type Step, type View } from "../../../program/types.ts";
+import { accumulatorTypes, hasTwoResults } from "../../../program/reduction.ts";
+import type { Instruction, Step, View } from "../../../program/types.ts";
 import { neededSlots } from "../../loops/slots.ts";
 import type { LoopDigit } from "../../loops/spec.ts";
 import type { Kernel } from "../kernel.ts";
-import { shaderOf } from "../wgsl/library.ts";
-import { TERMS_BETWEEN_CARRIES } from "../wgsl/sums.ts";
+import { GROUP, shaderOf } from "../wgsl/library.ts";
 import { elementOperations, operationsOf } from "./cost.ts";
+import { foldOf, isShareable, sharedFold } from "./folds.ts";
 import { operationText, resultType } from "./operation.ts";
 import { formatOf, Parameters, slotType, widened, wrapped } from "./slots.ts";
 
@@ -25,25 +16,54 @@ type Slot = { text: string; dtype: DTypeCode };
 /** A product's sums: the byte address, and each out digit's stride. */
 type Sums = { address: number; strides: readonly number[] };
 
+/** How a step's kernel is chosen. Bits never depend on it. */
+export type KernelOptions = {
+  /** The fewest terms that the lanes of a workgroup share. */
+  leastShared?: number | undefined;
+};
+
+/** With fewer terms, lanes take longer than they spare; with more words, all of a GPU's lanes have work without it. */
+const [LEAST_SHARED, MOST_WORDS] = [64, 2 ** 14];
+/** Operations of a lane besides its terms: emptying and adding limbs. */
+const SHARING = 3_000;
+
+/** Elements of a word of memory that an invocation writes. */
+const perWordOf = ({ dtype }: Step): number => Math.max(1, 4 / dtypeBytes(dtype));
+
+const termsOf = ({ redDigits }: Step): number => redDigits.reduce((product, radix) => product * radix, 1);
+
 /**
  * Writes the kernel of a step by the definition (`evaluateElement`). An invocation computes one element, or the 2 or 4
- * elements of one word of memory. Steps that differ in numbers only have the same text.
+ * elements of one word of memory; a workgroup does, where its lanes share the terms. Steps that differ in numbers only
+ * have the same text.
  * @param step A step for which `reasonForCpu` gives no reason.
  * @param addresses The byte addresses of the step's inputs in the memory; multiples of 4.
  * @param out The byte address of the step's tensor.
- * @param sums A product's sums, if other kernels compute the sums.
  */
-export function stepKernel(step: Step, addresses: readonly number[], out: number, sums?: Sums): Kernel {
+export function stepKernel(
+  step: Step,
+  addresses: readonly number[],
+  out: number,
+  { leastShared = LEAST_SHARED }: KernelOptions = {},
+): Kernel {
+  const invocations = Math.ceil(step.count / perWordOf(step));
+  const isShared = isShareable(step) && termsOf(step) >= leastShared && invocations <= MOST_WORDS;
+  return isShared ? sharedKernel(step, addresses, out) : elementKernel(step, addresses, out);
+}
+
+/** Writes the kernel of a step whose sums other kernels have computed: see {@link stepKernel}. */
+export const epilogueKernel = (step: Step, addresses: readonly number[], out: number, sums: Sums): Kernel =>
+  elementKernel(step, addresses, out, sums);
+
+function elementKernel(step: Step, addresses: readonly number[], out: number, sums?: Sums): Kernel {
   const P = new Parameters();
-  const size = dtypeBytes(step.dtype);
-  const perWord = Math.max(1, 4 / size);
   const body = [
     ...step.inputs.map(({ dtype }, n) => loadText(n, dtype, P.add(addresses[n]! / 4))),
-    elementText(step, P, sums),
-    storeText(step, P.add(out / 4), P.add(step.count), perWord),
+    elementText(step, P, { sums }),
+    storeText(step, P.add(out / 4), P.add(step.count)),
   ].join("\n");
-  const operations = perWord * elementOperations(step, sums !== undefined);
-  const invocations = Math.ceil(step.count / perWord);
+  const operations = perWordOf(step) * elementOperations(step, sums !== undefined);
+  const invocations = Math.ceil(step.count / perWordOf(step));
   return { source: shaderOf(body), parameters: P.words, invocations, operations };
 }
 
@@ -107,45 +127,112 @@ function loadText(input: number, dtype: DTypeCode, base: string): string {
   return `${head} return ${dtype === DType.bool ? `select(0u, 1u, ${raw} != 0u)` : wrapped(raw, dtype)}; }`;
 }
 
-/** The function that computes the words of an invocation and writes them. */
-function storeText(step: Step, base: string, count: string, perWord: number): string {
+/** How an element is stored: a statement for the element at `at`, and one that writes the word that has several. */
+function storedText(step: Step, base: string): [store: string, write: string] {
   const size = dtypeBytes(step.dtype);
-  const head = `fn work(w: u32) { if (w * ${perWord}u >= ${count}) { return; }`;
   if (step.dtype === DType.limb)
-    return `${head} let v = element(w); for (var i = 0u; i < 8u; i++) { poke(${base} + 8u * w + i, v[i]); } }`;
-  if (size === 8) return `${head} let v = element(w); poke(${base} + 2u * w, v.x); poke(${base} + 2u * w + 1u, v.y); }`;
-  if (size === 4) return `${head} poke(${base} + w, element(w)); }`;
+    return [`let e = element(at); for (var k = 0u; k < 8u; k++) { poke(${base} + 8u * at + k, e[k]); }`, ""];
+  if (size === 8) return [`let e = element(at); poke(${base} + 2u * at, e.x); poke(${base} + 2u * at + 1u, e.y);`, ""];
+  if (size === 4) return [`poke(${base} + at, element(at));`, ""];
   const bits = isHalf(step.dtype) ? `narrow(${formatOf(step.dtype)}, element(at))` : "element(at)";
+  return [`v |= (${bits} & ${2 ** (8 * size) - 1}u) << (${8 * size}u * q);`, `poke(${base} + w, v);`];
+}
+
+/** The function that computes the words of an invocation and writes them. */
+function storeText(step: Step, base: string, count: string): string {
+  const perWord = perWordOf(step);
+  const [store, write] = storedText(step, base);
+  const head = `fn work(w: u32) { if (w * ${perWord}u >= ${count}) { return; }`;
+  if (perWord === 1) return `${head} let at = w; ${store} }`;
   return `${head} var v = 0u;
   for (var q = 0u; q < ${perWord}u; q++) {
     let at = ${perWord}u * w + q;
-    if (at < ${count}) { v |= (${bits} & ${2 ** (8 * size) - 1}u) << (${8 * size}u * q); }
+    if (at < ${count}) { ${store} }
   }
-  poke(${base} + w, v); }`;
+  ${write} }`;
 }
 
-function elementText(step: Step, P: Parameters, sums: Sums | undefined): string {
+/** The texts of a step's terms: reads and code, and the term's results. */
+function termText(step: Step, P: Parameters): { text: string; results: [a: string, b: string] } {
   const digits = digitNames(step);
-  const constants = step.constants.map(({ value, dtype }): Slot => ({ text: P.word(value, dtype), dtype }));
-  let text = "var x = index;\n";
-  for (let k = step.outDigits.length - 1; k >= 0; k--) {
-    const radix = P.add(step.outDigits[k]!);
-    text += `let o${k} = i32(x % ${radix}); x = x / ${radix};\n`;
+  const slots = [...readsOf(step, step.termReads, "t"), ...constantsOf(step, P)];
+  const text = readsText(step, step.termReads, digits, "t", P) + codeText(step.term.code, slots, digits, "u");
+  const b = hasTwoResults(step.reduce) ? slots[step.term.outB]!.text : "";
+  return { text, results: [slots[step.term.outA]?.text ?? "", b] };
+}
+
+const constantsOf = ({ constants }: Step, P: Parameters): Slot[] =>
+  constants.map(({ value, dtype }): Slot => ({ text: P.word(value, dtype), dtype }));
+
+/** Declares digits by an index: the last digit is the fastest. @param rest The name of a variable for it. */
+function digitsText(index: string, rest: string, names: readonly string[], radices: readonly number[], P: Parameters) {
+  let text = `var ${rest} = ${index};\n`;
+  for (let k = radices.length - 1; k >= 0; k--) {
+    const radix = P.add(radices[k]!);
+    text += `let ${names[k]!} = i32(${rest} % ${radix}); ${rest} = ${rest} / ${radix};\n`;
   }
+  return text;
+}
+
+/** Where a step's sums come from: a product's kernels, or lanes that have folded the terms. */
+type Given = { sums?: Sums | undefined; shared?: { declares: string } };
+
+function elementText(step: Step, P: Parameters, { sums, shared }: Given): string {
+  const digits = digitNames(step);
+  const constants = constantsOf(step, P);
+  let text = digitsText("index", "x", digits, step.outDigits, P);
   const epilogueSlots = readsOf(step, step.epilogueReads, "e");
   text += readsText(step, step.epilogueReads, digits, "e", P);
   const accumulators = accumulatorTypes(step).map((dtype, n): Slot => ({ text: `acc${n}`, dtype }));
   if (sums !== undefined) {
     const terms = sums.strides.map((stride, k) => ` + ${P.add(stride)} * u32(o${k})`).join("");
     text += `let acc0 = peek(${P.add(sums.address / 4)}${terms});\n`;
-  } else if (step.reduceType !== undefined) {
-    const slots = [...readsOf(step, step.termReads, "t"), ...constants];
-    const term = readsText(step, step.termReads, digits, "t", P) + codeText(step.term.code, slots, digits, "u");
-    text += reductionText(step, term, slots, P);
+  } else if (shared !== undefined) text += `${shared.declares}\n`;
+  else if (step.reduceType !== undefined) {
+    const term = termText(step, P);
+    text += reductionText(step, term.text, term.results, P);
   }
   const slots = [...epilogueSlots, ...accumulators, ...constants];
   text += codeText(step.epilogue.code, slots, digits, "v");
   return `fn element(index: u32) -> ${slotType(step.dtype)} {\n${text}return ${slots[step.epilogue.out]!.text};\n}`;
+}
+
+/**
+ * A step whose terms are shared by the lanes of a workgroup, for long reductions of few elements: an invocation alone
+ * would read a whole row of weights. The weights are read as they lie in memory, packed or not.
+ */
+function sharedKernel(step: Step, addresses: readonly number[], out: number): Kernel {
+  const P = new Parameters();
+  const [perWord, terms] = [perWordOf(step), termsOf(step)];
+  const names = digitNames(step).slice(step.outDigits.length);
+  const [all, each] = [P.add(terms), P.add(Math.ceil(terms / GROUP))];
+  const term = termText(step, P);
+  const { declarations, loop, fold, gather, clear } = sharedFold(step, ...term.results, GROUP, all, each);
+  const count = P.add(step.count);
+  const outDigits = digitsText("index", "x", digitNames(step), step.outDigits, P);
+  const again = perWord === 1 ? "" : `workgroupBarrier(); ${clear} workgroupBarrier();`;
+  const [store, write] = storedText(step, P.add(out / 4));
+  const body = [
+    ...step.inputs.map(({ dtype }, n) => loadText(n, dtype, P.add(addresses[n]! / 4))),
+    declarations,
+    `fn fold(index: u32, lane: u32) {\n${outDigits}${fold.before}
+${loop} {\n${digitsText("r", "y", names, step.redDigits, P)}${term.text}${fold.each}\n}\n${fold.after}\n}`,
+    elementText(step, P, { shared: { declares: gather } }),
+    `fn work(i: u32) {
+  let lane = i % ${GROUP}u; let w = i / ${GROUP}u; var v = 0u;
+  for (var q = 0u; q < ${perWord}u; q++) {
+    let at = ${perWord}u * w + q;
+    fold(at, lane);
+    workgroupBarrier();
+    if (lane == 0u && at < ${count}) { ${store} }
+    ${again}
+  }
+  if (lane == 0u && ${perWord}u * w < ${count}) { ${write} }
+}`,
+  ].join("\n");
+  const operations = Math.ceil((perWord * elementOperations(step, false)) / GROUP) + SHARING;
+  const invocations = GROUP * Math.ceil(step.count / perWord);
+  return { source: shaderOf(body), parameters: P.words, invocations, operations };
 }
 
 const readsOf = (step: Step, views: readonly View[], prefix: string): Slot[] =>
@@ -206,73 +293,8 @@ function codeText(
 }
 
 /** Declares the accumulators and folds all terms into them. */
-function reductionText(step: Step, term: string, slots: readonly Slot[], P: Parameters): string {
-  const a = slots[step.term.outA]?.text ?? "";
-  const b = hasTwoResults(step.reduce) ? slots[step.term.outB]!.text : "";
-  const { before, each, after } = foldOf(step, a, b);
+function reductionText(step: Step, term: string, [a, b]: readonly string[], P: Parameters): string {
+  const { before, each, after } = foldOf(step, a!, b!);
   const loops = step.redDigits.map((radix, k) => `for (var r${k} = 0; r${k} < ${P.signed(radix)}; r${k}++) {`);
   return `${before} var r = 0u;\n${loops.join("\n")}\n${term}${each}\nr++;\n${"}".repeat(loops.length)}\n${after}\n`;
-}
-
-type Fold = { before: string; each: string; after: string };
-
-function foldOf(step: Step, a: string, b: string): Fold {
-  const { reduce } = step;
-  const dtype = step.reduceType!;
-  if (isExact(step)) return sumFold(step, a, b);
-  const type = slotType(dtype);
-  const operation = (op: Op, x: string, y: string): string => operationText({ op, dtype, a: 0, b: 0, c: 0 }, [x, y]);
-  const zero = type === "u32" ? "0u" : `${type}()`;
-  switch (reduce) {
-    case Reduce.sum:
-    case Reduce.dot: {
-      const value = reduce === Reduce.dot ? operation(Op.mul, a, b) : a;
-      return { before: `var acc0 = ${zero};`, each: `acc0 = ${operation(Op.add, "acc0", value)};`, after: "" };
-    }
-    case Reduce.max:
-    case Reduce.min: {
-      const best = operation(reduce === Reduce.max ? Op.max : Op.min, "acc0", a);
-      return { before: `var acc0 = ${zero};`, each: `acc0 = select(${best}, ${a}, r == 0u);`, after: "" };
-    }
-    case Reduce.last: {
-      const set = `if (${a} != 0u) { acc0 = ${b}; acc1 = 1u; }`;
-      return { before: `var acc0 = ${zero}; var acc1 = 0u;`, each: set, after: "" };
-    }
-    default:
-      return positionFold(step, type, a);
-  }
-}
-
-function positionFold({ reduce, reduceType }: Step, type: string, a: string): Fold {
-  const dtype = reduceType!;
-  const greatest = reduce === Reduce.argmax || reduce === Reduce.argmaxLast;
-  const isFirst = reduce === Reduce.argmax || reduce === Reduce.argmin;
-  const suffix = dtype === DType.float64 ? "d" : "f";
-  const before = (x: string, y: string): string => {
-    const [low, high] = greatest ? [y, x] : [x, y];
-    const less = `${operationText({ op: Op.lt, dtype, a: 0, b: 0, c: 0 }, [low, high])} == 1u`;
-    return isFloat(dtype) ? `(isNaN${suffix}(${x}) && !isNaN${suffix}(${y})) || ${less}` : less;
-  };
-  const wins = isFirst ? before(a, "best") : `!(${before("best", a)})`;
-  return {
-    before: `var acc0 = vec2u(0u); var best = ${type}();`,
-    each: `if (r == 0u || (${wins})) { best = ${a}; acc0 = vec2u(r, 0u); }`,
-    after: "",
-  };
-}
-
-/** Exact sums: rounded, or a word of them by the element's last digit. */
-function sumFold(step: Step, a: string, b: string): Fold {
-  const { reduce, outDigits } = step;
-  const words = limbsOf(step);
-  const d = words === LIMBS ? "" : "d";
-  const one = d === "" ? "0x3f800000u" : "vec2u(0u, 0x3ff00000u)";
-  const add = isTotal(reduce)
-    ? `sumWord${d}(r % ${words}u, ${a});`
-    : `sumProduct${d}(${a}, ${isDot(reduce) ? b : one});`;
-  const carry = `if (r % ${TERMS_BETWEEN_CARRIES}u == ${TERMS_BETWEEN_CARRIES - 1}u) { sumCarry${d}(); }`;
-  const isWord = isPartial(reduce) || reduce === Reduce.partialTotal;
-  const rounded = d === "" ? `sumRounded(${formatOf(step.reduceType!)})` : "sumRoundedd()";
-  const result = isWord ? `sumLimb${d}(u32(o${outDigits.length - 1}))` : rounded;
-  return { before: `sumClear${d}();`, each: `${add} ${carry}`, after: `let acc0 = ${result};` };
 }

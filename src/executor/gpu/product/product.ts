@@ -1,10 +1,9 @@
 import { DType } from "../../../numerics/dtype.ts";
 import { Reduce, type Step } from "../../../program/types.ts";
 import { productLayout, sizeOf, type ProductLayout } from "../../plan/productLayout.ts";
-import { factorKernel, stepKernel } from "../generate/step.ts";
+import { epilogueKernel, factorKernel } from "../generate/step.ts";
 import { formatNumber } from "../generate/slots.ts";
-import type { Kernel } from "../kernel.ts";
-import { shaderOf } from "../wgsl/library.ts";
+import { kernelOf, type Kernel } from "../kernel.ts";
 import { productText, residuesText, SCALES, settleText } from "../wgsl/residues.ts";
 import { TERMS_BETWEEN_CARRIES } from "../wgsl/sums.ts";
 import { MAX_TERMS, moduliFor, perWordOf, type Moduli, type ResidueKind } from "./moduli.ts";
@@ -139,12 +138,6 @@ export function productKernels(
   return {
     before: factor("right", 0, rows.right),
     cuts: firsts.map(cut),
-    after: stepKernel(step, addresses, out, { address: 4 * at("sums"), strides: layout.strides }),
+    after: epilogueKernel(step, addresses, out, { address: 4 * at("sums"), strides: layout.strides }),
   };
-}
-
-function kernelOf(text: string, parameters: readonly number[], invocations: number, operations: number): Kernel {
-  const words = new Uint32Array(4 * Math.ceil(parameters.length / 4));
-  words.set(parameters);
-  return { source: shaderOf(text), parameters: words, invocations, operations };
 }

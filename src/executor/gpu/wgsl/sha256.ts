@@ -67,17 +67,18 @@ fn work(n: u32) { if (n < (P[0].w + 1u) / 2u) { hashPair(n); } }`;
 
 /**
  * Leaves for chunks different from the previous tensor; the previous tensor is updated. Further parameters: the first
- * words for the previous tensor and for the leaves' marks; a word, nonzero if every chunk counts as changed.
+ * words for the previous tensor and for the leaves' marks; the word that says how chunks are marked (`MARKING`).
  */
 export const CHANGED_LEAVES = /* wgsl */ `
 fn work(c: u32) {
   if (c >= P[0].z) { return; }
-  var differs = peek(P[1].z) != 0u;
+  var differs = peek(P[1].z) == 1u;
   for (var at = 128u * c; at < min(128u * c + 128u, P[0].y); at++) {
     let v = peek(P[0].x + at);
     if (v != peek(P[1].x + at)) { differs = true; poke(P[1].x + at, v); }
   }
-  poke(P[1].y + c, select(0u, 1u, differs));
+  let mark = P[1].y + c;
+  poke(mark, select(0u, 1u, differs || (peek(P[1].z) == 2u && peek(mark) != 0u)));
   if (differs) { hashChunk(c); }
 }`;
 
