@@ -9,64 +9,27 @@ import { bytesOf } from "../../program/trace/runInputs.ts";
 import type { Step, TensorRef } from "../../program/types.ts";
 import type { BlockInputs, BlockResult } from "../blocks/runBlock.ts";
 import { noStats } from "../certificateStats.ts";
-import type { ExecutionResult, Executor, RunOptions } from "../createExecutor.ts";
-import type { MatMulEngine } from "../engine/matMulEngine.ts";
+import type { ExecutionResult, RunOptions } from "../createExecutor.ts";
 import { checkInputs } from "../sources.ts";
 import { StageClock } from "../stages.ts";
 import { SuccessiveTrees } from "../successiveTrees.ts";
 import { DeviceDifferenceError } from "../errors.ts";
 import { carriedInputs, chainKernels } from "./chain.ts";
 import { maxBytesOf, type Gpu } from "./device.ts";
-import { Dispatches, parameterBytes, shuffled, type Cutting } from "./dispatches.ts";
+import { Dispatches, parameterBytes, shuffled } from "./dispatches.ts";
 import { FollowedTrees } from "./followedTrees.ts";
-import { stepKernel, type KernelOptions } from "./generate/step.ts";
+import { stepKernel, type Source } from "./generate/step.ts";
+import type { GpuExecutor, GpuExecutorOptions } from "./gpuExecutor.ts";
 import { hashKernels, MARKING } from "./hashing.ts";
 import type { Kernel } from "./kernel.ts";
 import { gpuMemory, HEIGHTS } from "./memory.ts";
 import { cpuExecutors, reasonForCpu } from "./onCpu.ts";
 import { PagedMemory } from "./pagedMemory.ts";
 import type { ResidueKind } from "./product/moduli.ts";
-import {
-  productKernels,
-  productOf,
-  type Product,
-  type ProductKernels,
-  type ProductOptions,
-} from "./product/product.ts";
+import { productKernels, productsOf, type ProductKernels, type ProductOptions } from "./product/product.ts";
 import { Session, type Readings } from "./session.ts";
 import { wrongElement } from "./spotCheck.ts";
-
-export type GpuExecutor = Omit<Executor, "runBlock" | "runApart"> & {
-  /**
-   * Executes consecutive items of a run one after the other, without a wait between items: what an item takes from the
-   * item before stays on the GPU. Carried tensors are read of the first item alone. Of each item only the outputs and,
-   * with `trees`, the roots of checkpoints are read; the last item is read as by `run`.
-   * @returns as many items as take some seconds; none for programs without carried state, or without room for it
-   * @throws as `run`
-   */
-  runChain(items: BlockInputs, trees?: SuccessiveTrees): Promise<BlockResult>;
-  /** The steps that the CPU computes, and why. */
-  readonly cpuSteps: readonly { step: number; reason: string }[];
-  /** The steps whose products are computed by residues. */
-  readonly products: readonly number[];
-  /** What was read of the GPU so far. */
-  readonly readings: Readonly<Readings>;
-};
-
-type GpuExecutorOptions = {
-  /** The seed of spot checks; by default a fresh one. */
-  seed?: number;
-  /** The engine for steps on the CPU; by default onnxruntime. */
-  engine?: MatMulEngine | undefined;
-  /** How products are computed; by default as the GPU's shaders can. */
-  products?: Partial<ProductOptions>;
-  /** How the kernels of other steps are chosen. */
-  kernels?: KernelOptions;
-  /** How kernels are cut into dispatches. */
-  cutting?: Cutting;
-  /** How long a chain of items takes at most, by the time of the execution before: whoever waits sees its tokens. */
-  chainMs?: number;
-};
+import { unpackingSteps } from "./unpacked.ts";
 
 /** How long a chain takes at most, and an item before the first execution. */
 const [CHAIN_MS, FIRST_MS] = [2_000, 500];
@@ -103,11 +66,21 @@ export async function createGpuExecutor(
   const add = (list: readonly Kernel[]): number[] => list.map((kernel) => kernels.push(kernel) - 1);
   /** The computing kernels by step. */
   const own = new Map<number, StepKernels>();
+  /** The same for steps that unpack weights by themselves, if tensors are not altered. */
+  const unpacking = new Map<number, StepKernels>();
+  const unpacked = unpackingSteps(program, (s) => plan.own.has(s));
   const cpuSteps: { step: number; reason: string }[] = [];
+  const added = ({ before, cuts, after }: ProductKernels): StepKernels => ({
+    ...{ before: add(before), cuts: cuts.map(add), after: add([after]) },
+  });
   steps.forEach((step, s) => {
-    const found = kernelsOf(step, s);
+    const packed = step.inputs.flatMap((ref) => (ref.kind === "step" && unpacked.has(ref.index) ? [ref.index] : []));
+    const unpacks = packed.length === 0 ? "reads nothing packed" : kernelsOf(step, s, unpacked);
+    if (typeof unpacks === "string") for (const each of packed) unpacked.delete(each);
+    else unpacking.set(s, added(unpacks));
+    const found = kernelsOf(step, s, new Set());
     if (typeof found === "string") cpuSteps.push({ step: s, reason: found });
-    else own.set(s, { before: add(found.before), cuts: found.cuts.map(add), after: add([found.after]) });
+    else own.set(s, added(found));
   });
   const places = program.checkpoints.map(({ step }, j) => ({
     ...{ bytes: bytesOf(steps[step]!), nodes: plan.nodes[j]!.address },
@@ -155,6 +128,7 @@ export async function createGpuExecutor(
     bytes: plan.bytes,
     cpuSteps,
     products: [...plan.own.keys()],
+    unpacked: [...unpacked],
     readings,
     run: (inputs, options = {}) => inTurn([inputs], async () => (await execute([inputs], options)).result),
     runChain: (items, trees) =>
@@ -201,17 +175,21 @@ export async function createGpuExecutor(
     };
   }
 
-  /** Returns a step's kernels, or the reason for the CPU. */
-  function kernelsOf(step: Step, s: number): ProductKernels | string {
+  /** Returns a step's kernels, or the reason for the CPU. @param apart Steps to compute where they are read. */
+  function kernelsOf(step: Step, s: number, apart: ReadonlySet<number>): ProductKernels | string {
     const reason = reasonForCpu(step);
     if (reason !== undefined) return reason;
-    const addresses = step.inputs.map((ref) => plan.of(ref).address);
-    const { address } = plan.tensors[s]!;
-    const [product, memory] = [products.get(s), plan.own.get(s)];
+    const sources = step.inputs.map((ref): Source => {
+      const inner = ref.kind === "step" && apart.has(ref.index) ? steps[ref.index] : undefined;
+      return inner
+        ? { step: inner, addresses: inner.inputs.map((each) => plan.of(each).address) }
+        : plan.of(ref).address;
+    });
+    const [product, memory, { address }] = [products.get(s), plan.own.get(s), plan.tensors[s]!];
     const found: ProductKernels =
       product === undefined || memory === undefined
-        ? { before: [], cuts: [], after: stepKernel(step, addresses, address, chosen) }
-        : productKernels(step, product, addresses, memory.address, address);
+        ? { before: [], cuts: [], after: stepKernel(step, sources, address, chosen) }
+        : productKernels(step, product, sources, memory.address, address);
     const all = [...found.before, ...found.cuts.flat(), found.after];
     const isLarge = all.some((kernel) => parameterBytes(kernel) > gpu.bounds.uniformBytes);
     return isLarge ? "more numbers than the GPU takes" : found;
@@ -310,7 +288,8 @@ export async function createGpuExecutor(
         const { address } = plan.tensors[s]!;
         const found = own.get(s);
         if (found === undefined) session.write(address, await onCpu.run(s, await readNow(step.inputs)));
-        else runStep(found);
+        else if (isNeeded(s, isChecked, isRead(s, undefined)))
+          runStep((onStep === undefined ? unpacking.get(s) : undefined) ?? found);
         if (isChecked && s === checked) check = await checkOf(s);
         if (onStep !== undefined) {
           const [tensor] = await readNow([{ kind: "step", index: s, dtype: step.dtype, count: step.count }]);
@@ -323,6 +302,12 @@ export async function createGpuExecutor(
         progress?.(s + 1, steps.length);
       }
       return check;
+    }
+
+    /** Whether a step's tensor is in use: of weights that readers unpack, only for somebody who asks for them. */
+    function isNeeded(s: number, isChecked: boolean, isAsked: boolean): boolean {
+      const isSource = steps[checked]?.inputs.some((ref) => ref.kind === "step" && ref.index === s) === true;
+      return !unpacked.has(s) || isAsked || onStep !== undefined || (isChecked && (s === checked || isSource));
     }
 
     function runStep({ before, cuts, after }: StepKernels): void {
@@ -381,9 +366,3 @@ export async function createGpuExecutor(
 
 /** How a GPU can multiply residues. */
 export const kindsOf = ({ bounds }: Gpu): readonly ResidueKind[] => (bounds.hasDot4 ? ["bytes", "floats"] : ["floats"]);
-
-/** Returns the products among the GPU's steps. */
-function productsOf(steps: readonly Step[], options: ProductOptions): Map<number, Product> {
-  const found = steps.map((step) => (reasonForCpu(step) === undefined ? productOf(step, options) : undefined));
-  return new Map(found.flatMap((product, s) => (product === undefined ? [] : [[s, product] as const])));
-}

@@ -144,7 +144,7 @@ describe("the executor on a GPU", function () {
       ["d = c; c = b; b = a; a = t + u;", "d = c; c = b; b = a; a = t ^ u;"],
       ["rotated(e, 11u)", "rotated(e, 12u)"],
       // What lanes of a workgroup add to a sum.
-      ["atomicAdd(&pool[i], v)", "atomicAdd(&pool[i], v & 0x7fff)"],
+      ["atomicAdd(&pool[first + i], v)", "atomicAdd(&pool[first + i], v & 0x7fff)"],
     ] as const;
     for (const [from, to, hasDot4] of [
       ...ofProducts.flatMap((fault) => [[...fault, true] as const, [...fault, false] as const]),
@@ -154,7 +154,7 @@ describe("the executor on a GPU", function () {
       expect(failure, to).to.have.property("code", "CANNOT_RUN_HERE");
     }
     // The place that a lane found: the check of single elements may come first.
-    const place = faultyGpu(gpu, "poolAt[lane] = acc0.x", "poolAt[lane] = lane");
+    const place = faultyGpu(gpu, " = acc0.x;", " = lane;");
     expect((await rejection(selfTestGpu(place, 1, []))).message).to.include("other bits than the definition");
     const failure = await rejection(selfTestGpu(faultyGpu(gpu, "var k = 26u", "var k = 5u"), 1, [Op.exp]));
     expect(failure.message).to.match(/the function exp has other bits/);

@@ -31,7 +31,11 @@ export async function textOnGpu(
   say(`${gpu.facts.name}${gpu.facts.isSoftware ? ", a program of the processor: no speed of a GPU" : ""}`);
   let began = performance.now();
   const seconds = (): number => (performance.now() - began) / 1_000;
-  const executor = await createGpuExecutor(model, gpu, { products: { kind: kindsOf(gpu)[0]! } });
+  const executor = await createGpuExecutor(model, gpu, {
+    products: { kind: kindsOf(gpu)[0]! },
+    // A software driver is too slow for chains of several items within the usual time.
+    ...(gpu.facts.isSoftware && { chainMs: Infinity }),
+  });
   say(
     `prepared in ${seconds().toFixed(1)} s: ${Math.round(executor.bytes / MIB)} MiB on the GPU, ` +
       `${executor.cpuSteps.length} of ${model.program.steps.length} steps left to the CPU`,

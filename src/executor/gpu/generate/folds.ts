@@ -1,8 +1,9 @@
-import { DType, isFloat, type DType as DTypeCode } from "../../../numerics/dtype.ts";
+import { DType, isFloat } from "../../../numerics/dtype.ts";
 import { FLOAT64_LIMBS, LIMBS } from "../../../numerics/exactSum.ts";
 import { Op } from "../../../program/operations.ts";
 import { isDot, isExact, isPartial, isTotal, limbsOf } from "../../../program/reduction.ts";
 import { Reduce, type Step } from "../../../program/types.ts";
+import { GROUP } from "../wgsl/library.ts";
 import { TERMS_BETWEEN_CARRIES } from "../wgsl/sums.ts";
 import { operationText } from "./operation.ts";
 import { formatOf, slotType } from "./slots.ts";
@@ -85,7 +86,10 @@ function sumFold(step: Step, a: string, b: string, { number, before }: Place): F
   return { before: `sumClear${d}();`, each: `${add} ${carry}`, after: `let acc0 = ${result};` };
 }
 
-/** A reduction by the lanes of a workgroup: each lane folds some terms, and the first lane folds what lanes found. */
+/**
+ * A reduction by lanes: each lane of an element folds some terms, and the first lane folds what the lanes found. A
+ * workgroup has the lanes of several elements; `slot` is the element's number there.
+ */
 type SharedFold = {
   /** Declarations: the workgroup's memory, and `share`, which puts a lane's fold there. */
   declarations: string;
@@ -103,9 +107,9 @@ export const isShareable = ({ reduce, reduceType }: Step): boolean =>
   reduceType !== undefined && reduce !== Reduce.none && reduce !== Reduce.last;
 
 /**
- * Folds a step's terms by the lanes of a workgroup. Exact sums have no order: lanes take every term after so many. Other
+ * Folds a step's terms by lanes. Exact sums have no order: lanes take every term after so many. Other
  * reductions keep the order: a lane takes consecutive terms.
- * @param lanes The lanes of a workgroup.
+ * @param lanes The lanes of an element: a divisor of a workgroup's.
  * @param terms The text of the number of terms.
  * @param each The text of the number of terms that a lane takes.
  */
@@ -117,23 +121,24 @@ export function sharedFold(step: Step, a: string, b: string, lanes: number, term
   const { after, ...fold } = sumFold(step, a, b, { ...IN_ORDER, before: `(r / ${lanes}u)` });
   return {
     declarations: `
-var<workgroup> pool${d}: array<atomic<i32>, ${limbs}>;
-var<workgroup> poolFlags: atomic<u32>;
-fn share(lane: u32) {
-  sumCarry${d}();
-  for (var i = 0u; i < ${limbs}u; i++) { let v = limbs${d}[i]; if (v != 0) { atomicAdd(&pool${d}[i], v); } }
-  if (flags != 0u) { atomicOr(&poolFlags, flags); }
+var<private> slot: u32;
+var<workgroup> pool: array<atomic<i32>, ${(limbs * GROUP) / lanes}>;
+var<workgroup> poolFlags: array<atomic<u32>, ${GROUP / lanes}>;
+fn share() {
+  sumCarry${d}(); let first = ${limbs}u * slot;
+  for (var i = 0u; i < ${limbs}u; i++) { let v = limbs${d}[i]; if (v != 0) { atomicAdd(&pool[first + i], v); } }
+  if (flags != 0u) { atomicOr(&poolFlags[slot], flags); }
 }
 fn gather() {
-  for (var i = 0u; i < ${limbs}u; i++) { limbs${d}[i] = atomicLoad(&pool${d}[i]); }
-  flags = atomicLoad(&poolFlags);
+  for (var i = 0u; i < ${limbs}u; i++) { limbs${d}[i] = atomicLoad(&pool[${limbs}u * slot + i]); }
+  flags = atomicLoad(&poolFlags[slot]);
 }
 fn clear(lane: u32) {
-  for (var i = lane; i < ${limbs}u; i += ${lanes}u) { atomicStore(&pool${d}[i], 0); }
-  if (lane == 0u) { atomicStore(&poolFlags, 0u); }
+  for (var i = lane; i < ${limbs}u; i += ${lanes}u) { atomicStore(&pool[${limbs}u * slot + i], 0); }
+  if (lane == 0u) { atomicStore(&poolFlags[slot], 0u); }
 }`,
     loop: `for (var r = lane; r < ${terms}; r += ${lanes}u)`,
-    fold: { ...fold, after: "share(lane);" },
+    fold: { ...fold, after: "share();" },
     gather: `gather(); ${after}`,
     clear: "clear(lane);",
   };
@@ -142,13 +147,15 @@ fn clear(lane: u32) {
 function orderedFold(step: Step, a: string, b: string, lanes: number, terms: string, each: string): SharedFold {
   const isPosition = step.reduce >= Reduce.argmax && step.reduce <= Reduce.argminLast;
   const fold = foldOf(step, a, b, { ...IN_ORDER, first: `r == lane * ${each}` });
-  const found = { first: "l == 0u", number: "poolAt[l]", before: "l" };
+  const place = (lane: string): string => `[${lanes}u * slot + ${lane}]`;
+  const found = { first: "l == 0u", number: `poolAt${place("l")}`, before: "l" };
   const sum = step.reduce === Reduce.dot ? { ...step, reduce: Reduce.sum } : step;
-  const last = foldOf(sum, "poolBest[l]", "", found);
-  const put = isPosition ? "poolBest[lane] = best; poolAt[lane] = acc0.x;" : "poolBest[lane] = acc0;";
-  const at = isPosition ? `var<workgroup> poolAt: array<u32, ${lanes}>;` : "";
+  const last = foldOf(sum, `poolBest${place("l")}`, "", found);
+  const own = place("lane");
+  const put = isPosition ? `poolBest${own} = best; poolAt${own} = acc0.x;` : `poolBest${own} = acc0;`;
+  const at = isPosition ? `var<workgroup> poolAt: array<u32, ${GROUP}>;` : "";
   return {
-    declarations: `var<workgroup> poolBest: array<${slotType(step.reduceType!)}, ${lanes}>; ${at}`,
+    declarations: `var<private> slot: u32; var<workgroup> poolBest: array<${slotType(step.reduceType!)}, ${GROUP}>; ${at}`,
     loop: `for (var r = lane * ${each}; r < min(${terms}, (lane + 1u) * ${each}); r++)`,
     fold: { ...fold, after: put },
     gather: `${last.before} for (var l = 0u; l * ${each} < ${terms}; l++) { ${last.each} }`,

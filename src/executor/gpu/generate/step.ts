@@ -13,17 +13,25 @@ import { formatOf, Parameters, slotType, widened, wrapped } from "./slots.ts";
 
 type Slot = { text: string; dtype: DTypeCode };
 
+/**
+ * An input's byte address in the memory, a multiple of 4; or a step that is computed element by element where it is
+ * read, with the addresses of what that step reads.
+ */
+export type Source = number | { step: Step; addresses: readonly number[] };
+
 /** A product's sums: the byte address, and each out digit's stride. */
 type Sums = { address: number; strides: readonly number[] };
 
 /** How a step's kernel is chosen. Bits never depend on it. */
 export type KernelOptions = {
-  /** The fewest terms that the lanes of a workgroup share. */
+  /** The fewest terms that lanes share. */
   leastShared?: number | undefined;
 };
 
 /** With fewer terms, lanes take longer than they spare; with more words, all of a GPU's lanes have work without it. */
-const [LEAST_SHARED, MOST_WORDS] = [64, 2 ** 14];
+const [LEAST_SHARED, MOST_WORDS] = [256, 2 ** 14];
+/** The lanes of an element, and from how many terms on all lanes of a workgroup: a lane has 16 terms or more. */
+const [LANES, MANY_TERMS] = [16, 1_024];
 /** Operations of a lane besides its terms: emptying and adding limbs. */
 const SHARING = 3_000;
 
@@ -34,31 +42,31 @@ const termsOf = ({ redDigits }: Step): number => redDigits.reduce((product, radi
 
 /**
  * Writes the kernel of a step by the definition (`evaluateElement`). An invocation computes one element, or the 2 or 4
- * elements of one word of memory; a workgroup does, where its lanes share the terms. Steps that differ in numbers only
+ * elements of one word of memory; several do, where lanes share the terms. Steps that differ in numbers only
  * have the same text.
  * @param step A step for which `reasonForCpu` gives no reason.
- * @param addresses The byte addresses of the step's inputs in the memory; multiples of 4.
+ * @param sources The step's inputs.
  * @param out The byte address of the step's tensor.
  */
 export function stepKernel(
   step: Step,
-  addresses: readonly number[],
+  sources: readonly Source[],
   out: number,
   { leastShared = LEAST_SHARED }: KernelOptions = {},
 ): Kernel {
   const invocations = Math.ceil(step.count / perWordOf(step));
   const isShared = isShareable(step) && termsOf(step) >= leastShared && invocations <= MOST_WORDS;
-  return isShared ? sharedKernel(step, addresses, out) : elementKernel(step, addresses, out);
+  return isShared ? sharedKernel(step, sources, out) : elementKernel(step, sources, out);
 }
 
 /** Writes the kernel of a step whose sums other kernels have computed: see {@link stepKernel}. */
-export const epilogueKernel = (step: Step, addresses: readonly number[], out: number, sums: Sums): Kernel =>
-  elementKernel(step, addresses, out, sums);
+export const epilogueKernel = (step: Step, sources: readonly Source[], out: number, sums: Sums): Kernel =>
+  elementKernel(step, sources, out, sums);
 
-function elementKernel(step: Step, addresses: readonly number[], out: number, sums?: Sums): Kernel {
+function elementKernel(step: Step, sources: readonly Source[], out: number, sums?: Sums): Kernel {
   const P = new Parameters();
   const body = [
-    ...step.inputs.map(({ dtype }, n) => loadText(n, dtype, P.add(addresses[n]! / 4))),
+    ...step.inputs.map(({ dtype }, n) => sourceText(`load${n}`, dtype, sources[n]!, P)),
     elementText(step, P, { sums }),
     storeText(step, P.add(out / 4), P.add(step.count)),
   ].join("\n");
@@ -76,7 +84,7 @@ function elementKernel(step: Step, addresses: readonly number[], out: number, su
  */
 export function factorKernel(
   step: Step,
-  addresses: readonly number[],
+  sources: readonly Source[],
   out: number,
   { slot, digits, first, count }: { slot: number; digits: readonly LoopDigit[]; first: number; count: number },
 ): Kernel {
@@ -87,7 +95,7 @@ export function factorKernel(
   const known = constants.map(({ value, dtype }): Slot => ({ text: P.word(value, dtype), dtype }));
   const slots = [...readsOf(step, termReads, "t"), ...known];
   const used = new Set(termReads.flatMap(({ input }, n) => (needed.has(n) ? [input] : [])));
-  const loads = step.inputs.map(({ dtype }, n) => used.has(n) && loadText(n, dtype, P.add(addresses[n]! / 4)));
+  const loads = step.inputs.map(({ dtype }, n) => used.has(n) && sourceText(`load${n}`, dtype, sources[n]!, P));
   let text = `fn work(w: u32) { if (w >= ${P.add(count)}) { return; } var x = w + ${P.add(first)};\n`;
   for (const { digit, radix } of [...digits].reverse()) {
     const size = P.add(radix);
@@ -110,9 +118,19 @@ const digitNames = ({ outDigits, redDigits }: Step): string[] => [
   ...redDigits.map((_, k) => `r${k}`),
 ];
 
-/** The function that reads an element of an input, canonical. */
-function loadText(input: number, dtype: DTypeCode, base: string): string {
-  const head = `fn load${input}(at: u32) -> ${slotType(dtype)} {`;
+/** The function that gives an element of an input, canonical. */
+function sourceText(name: string, dtype: DTypeCode, source: Source, P: Parameters): string {
+  if (typeof source === "number") return loadText(name, dtype, P.add(source / 4));
+  const { step, addresses } = source;
+  const loads = step.inputs.map((ref, n) => loadText(`${name}_${n}`, ref.dtype, P.add(addresses[n]! / 4)));
+  const canon = isFloat(dtype) ? (dtype === DType.float64 ? "canond" : "canonf") : "";
+  const text = `fn ${name}(at: u32) -> ${slotType(dtype)} { return ${canon}(${name}_element(at)); }`;
+  return [...loads, elementText(step, P, {}, `${name}_element`, `${name}_`), text].join("\n");
+}
+
+/** The function that reads an element from the memory, canonical. */
+function loadText(name: string, dtype: DTypeCode, base: string): string {
+  const head = `fn ${name}(at: u32) -> ${slotType(dtype)} {`;
   const size = dtypeBytes(dtype);
   if (dtype === DType.limb)
     return `${head} var w = B(); for (var i = 0u; i < 8u; i++) { w[i] = peek(${base} + 8u * at + i); } return w; }`;
@@ -177,12 +195,17 @@ function digitsText(index: string, rest: string, names: readonly string[], radic
 /** Where a step's sums come from: a product's kernels, or lanes that have folded the terms. */
 type Given = { sums?: Sums | undefined; shared?: { declares: string } };
 
-function elementText(step: Step, P: Parameters, { sums, shared }: Given): string {
+/**
+ * The function that computes an element.
+ * @param name The function's name.
+ * @param load What the names of functions that give inputs begin with.
+ */
+function elementText(step: Step, P: Parameters, { sums, shared }: Given, name = "element", load = "load"): string {
   const digits = digitNames(step);
   const constants = constantsOf(step, P);
   let text = digitsText("index", "x", digits, step.outDigits, P);
   const epilogueSlots = readsOf(step, step.epilogueReads, "e");
-  text += readsText(step, step.epilogueReads, digits, "e", P);
+  text += readsText(step, step.epilogueReads, digits, "e", P, undefined, load);
   const accumulators = accumulatorTypes(step).map((dtype, n): Slot => ({ text: `acc${n}`, dtype }));
   if (sums !== undefined) {
     const terms = sums.strides.map((stride, k) => ` + ${P.add(stride)} * u32(o${k})`).join("");
@@ -194,32 +217,33 @@ function elementText(step: Step, P: Parameters, { sums, shared }: Given): string
   }
   const slots = [...epilogueSlots, ...accumulators, ...constants];
   text += codeText(step.epilogue.code, slots, digits, "v");
-  return `fn element(index: u32) -> ${slotType(step.dtype)} {\n${text}return ${slots[step.epilogue.out]!.text};\n}`;
+  return `fn ${name}(index: u32) -> ${slotType(step.dtype)} {\n${text}return ${slots[step.epilogue.out]!.text};\n}`;
 }
 
 /**
- * A step whose terms are shared by the lanes of a workgroup, for long reductions of few elements: an invocation alone
- * would read a whole row of weights. The weights are read as they lie in memory, packed or not.
+ * A step whose terms are shared by lanes, for long reductions of few elements: an invocation alone would read a whole
+ * row of weights. The weights are read as they lie in memory, packed or not.
  */
-function sharedKernel(step: Step, addresses: readonly number[], out: number): Kernel {
+function sharedKernel(step: Step, sources: readonly Source[], out: number): Kernel {
   const P = new Parameters();
   const [perWord, terms] = [perWordOf(step), termsOf(step)];
   const names = digitNames(step).slice(step.outDigits.length);
-  const [all, each] = [P.add(terms), P.add(Math.ceil(terms / GROUP))];
+  const lanes = terms < MANY_TERMS ? LANES : GROUP;
+  const [all, each] = [P.add(terms), P.add(Math.ceil(terms / lanes))];
   const term = termText(step, P);
-  const { declarations, loop, fold, gather, clear } = sharedFold(step, ...term.results, GROUP, all, each);
+  const { declarations, loop, fold, gather, clear } = sharedFold(step, ...term.results, lanes, all, each);
   const count = P.add(step.count);
   const outDigits = digitsText("index", "x", digitNames(step), step.outDigits, P);
   const again = perWord === 1 ? "" : `workgroupBarrier(); ${clear} workgroupBarrier();`;
   const [store, write] = storedText(step, P.add(out / 4));
   const body = [
-    ...step.inputs.map(({ dtype }, n) => loadText(n, dtype, P.add(addresses[n]! / 4))),
+    ...step.inputs.map(({ dtype }, n) => sourceText(`load${n}`, dtype, sources[n]!, P)),
     declarations,
     `fn fold(index: u32, lane: u32) {\n${outDigits}${fold.before}
 ${loop} {\n${digitsText("r", "y", names, step.redDigits, P)}${term.text}${fold.each}\n}\n${fold.after}\n}`,
     elementText(step, P, { shared: { declares: gather } }),
     `fn work(i: u32) {
-  let lane = i % ${GROUP}u; let w = i / ${GROUP}u; var v = 0u;
+  let lane = i % ${lanes}u; let w = i / ${lanes}u; slot = (i % ${GROUP}u) / ${lanes}u; var v = 0u;
   for (var q = 0u; q < ${perWord}u; q++) {
     let at = ${perWord}u * w + q;
     fold(at, lane);
@@ -230,8 +254,8 @@ ${loop} {\n${digitsText("r", "y", names, step.redDigits, P)}${term.text}${fold.e
   if (lane == 0u && ${perWord}u * w < ${count}) { ${write} }
 }`,
   ].join("\n");
-  const operations = Math.ceil((perWord * elementOperations(step, false)) / GROUP) + SHARING;
-  const invocations = GROUP * Math.ceil(step.count / perWord);
+  const operations = Math.ceil((perWord * elementOperations(step, false)) / lanes) + SHARING;
+  const invocations = lanes * Math.ceil(step.count / perWord);
   return { source: shaderOf(body), parameters: P.words, invocations, operations };
 }
 
@@ -246,6 +270,7 @@ function readsText(
   prefix: string,
   P: Parameters,
   needed?: ReadonlySet<number>,
+  load = "load",
 ): string {
   return views
     .map(({ input, fill, axes }, n) => {
@@ -266,7 +291,7 @@ function readsText(
         if (div > 1) text += `inside = inside && k % ${P.add(div)} == 0u; k = k / ${P.add(div)};\n`;
         text += `inside = inside && k < ${P.add(extent)}; at += k * ${P.add(stride)}; }\n`;
       }
-      return `${text}if (inside) { ${prefix}${n} = load${input}(at); } }\n`;
+      return `${text}if (inside) { ${prefix}${n} = ${load}${input}(at); } }\n`;
     })
     .join("");
 }

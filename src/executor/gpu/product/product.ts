@@ -1,9 +1,10 @@
 import { DType } from "../../../numerics/dtype.ts";
 import { Reduce, type Step } from "../../../program/types.ts";
 import { productLayout, sizeOf, type ProductLayout } from "../../plan/productLayout.ts";
-import { epilogueKernel, factorKernel } from "../generate/step.ts";
+import { epilogueKernel, factorKernel, type Source } from "../generate/step.ts";
 import { formatNumber } from "../generate/slots.ts";
 import { kernelOf, type Kernel } from "../kernel.ts";
+import { reasonForCpu } from "../onCpu.ts";
 import { productText, residuesText, SCALES, settleText } from "../wgsl/residues.ts";
 import { TERMS_BETWEEN_CARRIES } from "../wgsl/sums.ts";
 import { MAX_TERMS, moduliFor, perWordOf, type Moduli, type ResidueKind } from "./moduli.ts";
@@ -53,7 +54,7 @@ const TYPES: readonly (DType | undefined)[] = [DType.float32, DType.float16, DTy
 const MOST_ELEMENTS = 2 ** 32;
 
 /** @returns undefined for other steps, and for products better computed term by term */
-export function productOf(step: Step, options: ProductOptions): Product | undefined {
+function productOf(step: Step, options: ProductOptions): Product | undefined {
   if (step.reduce !== Reduce.dot || !TYPES.includes(step.reduceType)) return undefined;
   const layout = productLayout(step, { spreads: false, packs: false });
   const [groups, ofGroup] = [sizeOf(layout.groups), sizeOf(layout.rows)];
@@ -88,6 +89,12 @@ export function productOf(step: Step, options: ProductOptions): Product | undefi
   return { layout: { ...layout, right }, moduli, terms, columns, rows, rowsAtOnce, places, bytes };
 }
 
+/** Returns the products among the GPU's steps. */
+export function productsOf(steps: readonly Step[], options: ProductOptions): Map<number, Product> {
+  const found = steps.map((step) => (reasonForCpu(step) === undefined ? productOf(step, options) : undefined));
+  return new Map(found.flatMap((product, s) => (product === undefined ? [] : [[s, product] as const])));
+}
+
 /** A product's kernels: first `before`, then the `cuts` in any order, then `after`. */
 export type ProductKernels = { before: Kernel[]; cuts: Kernel[][]; after: Kernel };
 
@@ -99,7 +106,7 @@ export type ProductKernels = { before: Kernel[]; cuts: Kernel[][]; after: Kernel
 export function productKernels(
   step: Step,
   product: Product,
-  addresses: readonly number[],
+  sources: readonly Source[],
   own: number,
   out: number,
 ): ProductKernels {
@@ -112,7 +119,7 @@ export function productKernels(
     const range = { slot: layout[side], digits, first: first * terms, count: count * terms };
     const [scales, residues] = [at(`${side}Scales`), at(`${side}Residues`)];
     return [
-      factorKernel(step, addresses, 4 * at(side), range),
+      factorKernel(step, sources, 4 * at(side), range),
       kernelOf(SCALES, [at(side), scales, count, terms, moduli.alpha], count, 60 * terms),
       kernelOf(residuesText(moduli), [at(side), scales, residues, count, terms, moduli.alpha], count * width, 600),
     ];
@@ -138,6 +145,6 @@ export function productKernels(
   return {
     before: factor("right", 0, rows.right),
     cuts: firsts.map(cut),
-    after: epilogueKernel(step, addresses, out, { address: 4 * at("sums"), strides: layout.strides }),
+    after: epilogueKernel(step, sources, out, { address: 4 * at("sums"), strides: layout.strides }),
   };
 }
