@@ -130,18 +130,18 @@ export class Blocks {
     if (this.#began !== undefined) this.#purse.single(now - this.#began);
     this.#began = now;
     const { model, trees } = this.#run;
+    const chained = this.#chains ? this.#itemsFrom(start, to, NO_GUESS, MAX_CHAIN) : undefined;
+    if (chained !== undefined) {
+      const result = await block({ model, items: chained, guessed: [], isChain: true, trees });
+      this.#chains = result.items.length > 0;
+      if (this.#chains) return this.#took(result);
+    }
     const known = this.#guess && this.#itemsFrom(start, to, this.#guess, this.#most);
     if (known !== undefined) {
       const result = await block({ model, items: known, guessed: this.#guess!.checkpoints, trees });
       if (result.isWrong || result.items.length === 0) this.#guess = undefined;
       else this.#most = MAX_ITEMS;
       return this.#took(result);
-    }
-    const chained = this.#chains ? this.#itemsFrom(start, to, NO_GUESS, MAX_CHAIN) : undefined;
-    if (chained !== undefined) {
-      const result = await block({ model, items: chained, guessed: [], isChain: true, trees });
-      this.#chains = result.items.length > 0;
-      if (this.#chains) return this.#took(result);
     }
     if (this.#rest > 0) {
       this.#rest--;

@@ -35,8 +35,11 @@ async function textOnCpu(model: CompiledModel, given: Generation): Promise<{ ite
   return { items, carried };
 }
 
-/** What a text on a GPU took: bytes and turns of reading, for the items one by one and for all in a chain. */
-type Taken = { single: number; chain: number; turns: number };
+/**
+ * What a text on a GPU took: bytes and turns of reading, for the items one by one and for all in a chain; and how many
+ * steps unpack weights.
+ */
+type Taken = { single: number; chain: number; turns: number; unpacked: number };
 
 /**
  * Compares a decoder's text with the CPU's: each tensor of each item, the roots of items that follow each other, and
@@ -77,7 +80,7 @@ export async function compareText(bytes: Uint8Array, gpu: Gpu, drawing?: Omit<Ge
   const { turns } = own.readings;
   before = own.readings.bytes;
   const chain = await own.runChain(blank, new SuccessiveTrees());
-  const taken = { single, chain: own.readings.bytes - before, turns: own.readings.turns - turns };
+  const read = { single, chain: own.readings.bytes - before, turns: own.readings.turns - turns };
   // Without trees, and then behind items that were executed before.
   const plain = await own.runChain(blank);
   const tail = [given[2]!, ...blank.slice(3)];
@@ -99,5 +102,5 @@ export async function compareText(bytes: Uint8Array, gpu: Gpu, drawing?: Omit<Ge
       expect(Buffer.compare(carried.get(input)!, tensor), `input ${input}`).to.equal(0);
   }
   expect(chosenToken(expected.items[0]!.output, 0)).to.equal(PROMPT[1]);
-  return taken;
+  return { ...read, unpacked: own.unpacked.length };
 }

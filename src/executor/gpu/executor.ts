@@ -26,7 +26,7 @@ import { gpuMemory, HEIGHTS } from "./memory.ts";
 import { cpuExecutors, reasonForCpu } from "./onCpu.ts";
 import { PagedMemory } from "./pagedMemory.ts";
 import type { ResidueKind } from "./product/moduli.ts";
-import { productKernels, productsOf, type ProductKernels, type ProductOptions } from "./product/product.ts";
+import { productKernels, productsOf, type ProductKernels } from "./product/product.ts";
 import { Session, type Readings } from "./session.ts";
 import { wrongElement } from "./spotCheck.ts";
 import { unpackingSteps } from "./unpacked.ts";

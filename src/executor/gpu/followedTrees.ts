@@ -44,7 +44,10 @@ export class FollowedTrees {
     return false;
   }
 
-  /** Whether the GPU keeps this tensor of a checkpoint. Only after {@link begin} was true, and before anything is read. */
+  /**
+   * Whether the GPU keeps a checkpoint's tensor with these bytes. Ask only after {@link begin} returned true, and before
+   * the execution's end.
+   */
   holds(checkpoint: number, tensor: Uint8Array): boolean {
     return Buffer.compare(this.#copies[checkpoint]!.tensor, tensor) === 0;
   }

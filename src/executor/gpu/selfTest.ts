@@ -23,8 +23,8 @@ const SMALL = { terms: 1, rows: 1, columns: 1 };
 
 /**
  * Tests a GPU before jobs: a small model with products, sums, casts and hashes ({@link selfTestExecutor}), products
- * with many open sums by each kind of kernel, reductions shared by lanes, and every elementary function of float32 on random operands, against the
- * definition.
+ * with many open sums by each kind of kernel, every elementary function of float32 on random operands, and reductions
+ * shared by lanes, against the definition.
  * @param functions The functions to test; by default all.
  * @throws CannotRunHereError that names the GPU, what differs and the seed
  */

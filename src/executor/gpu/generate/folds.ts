@@ -155,7 +155,8 @@ function orderedFold(step: Step, a: string, b: string, lanes: number, terms: str
   const put = isPosition ? `poolBest${own} = best; poolAt${own} = acc0.x;` : `poolBest${own} = acc0;`;
   const at = isPosition ? `var<workgroup> poolAt: array<u32, ${GROUP}>;` : "";
   return {
-    declarations: `var<private> slot: u32; var<workgroup> poolBest: array<${slotType(step.reduceType!)}, ${GROUP}>; ${at}`,
+    declarations: `var<private> slot: u32;
+var<workgroup> poolBest: array<${slotType(step.reduceType!)}, ${GROUP}>; ${at}`,
     loop: `for (var r = lane * ${each}; r < min(${terms}, (lane + 1u) * ${each}); r++)`,
     fold: { ...fold, after: put },
     gather: `${last.before} for (var l = 0u; l * ${each} < ${terms}; l++) { ${last.each} }`,

@@ -30,7 +30,7 @@ const MOST_BYTES = 2 ** 28;
 const SCALE_BYTES = 16;
 
 /** A product by residues: sizes, and the parts' places in the step's own memory. */
-export type Product = {
+type Product = {
   layout: ProductLayout & { right: number };
   moduli: Moduli;
   terms: number;
