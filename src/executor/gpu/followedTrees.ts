@@ -45,8 +45,8 @@ export class FollowedTrees {
   }
 
   /**
-   * Whether the GPU keeps a checkpoint's tensor with these bytes. Ask only after {@link begin} returned true, and before
-   * the execution's end.
+   * Whether the GPU keeps a checkpoint's tensor with these bytes. Ask only between a {@link begin} that returned true
+   * and the execution's end.
    */
   holds(checkpoint: number, tensor: Uint8Array): boolean {
     return Buffer.compare(this.#copies[checkpoint]!.tensor, tensor) === 0;
