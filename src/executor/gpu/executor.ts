@@ -29,7 +29,7 @@ import type { ResidueKind } from "./product/moduli.ts";
 import { productKernels, productsOf, type ProductKernels } from "./product/product.ts";
 import { Session, type Readings } from "./session.ts";
 import { wrongElement } from "./spotCheck.ts";
-import { unpackingSteps } from "./unpacked.ts";
+import { unpackedBy, unpackingSteps } from "./unpacked.ts";
 
 /** How long a chain takes at most, and an item before the first execution. */
 const [CHAIN_MS, FIRST_MS] = [2_000, 500];
@@ -306,8 +306,7 @@ export async function createGpuExecutor(
 
     /** Whether a step's tensor is in use: of weights that readers unpack, only for somebody who asks for them. */
     function isNeeded(s: number, isChecked: boolean, isAsked: boolean): boolean {
-      const isSource = steps[checked]?.inputs.some((ref) => ref.kind === "step" && ref.index === s) === true;
-      return !unpacked.has(s) || isAsked || onStep !== undefined || (isChecked && (s === checked || isSource));
+      return !unpacked.has(s) || isAsked || onStep !== undefined || (isChecked && s === checked);
     }
 
     function runStep({ before, cuts, after }: StepKernels): void {
@@ -327,7 +326,11 @@ export async function createGpuExecutor(
     /** Requests the tensors for a step's check. */
     async function checkOf(s: number): Promise<() => void> {
       const step = steps[s]!;
-      const read = await askAll(step.inputs);
+      const read: (Uint8Array | ((at: number) => bigint))[] = [];
+      for (const ref of step.inputs) {
+        const isPacked = ref.kind === "step" && unpacked.has(ref.index) && onStep === undefined;
+        read.push(isPacked ? unpackedBy(model, ref.index) : await ask(ref));
+      }
       const tensor = new Uint8Array(bytesOf(step));
       await session.read(plan.tensors[s]!.address, tensor);
       return () => {

@@ -1,3 +1,7 @@
+import { readWord } from "../../numerics/dtype.ts";
+import type { CompiledModel } from "../../program/compiled.ts";
+import { constantBytes } from "../../program/constants.ts";
+import { evaluateElement } from "../../program/evaluate.ts";
 import { isElementary } from "../../program/operations.ts";
 import { Reduce, type Program, type Step } from "../../program/types.ts";
 import { reasonForCpu } from "./onCpu.ts";
@@ -24,6 +28,16 @@ export function unpackingSteps({ steps, checkpoints }: Program, isFactored: (ste
     }
   });
   return new Set([...found].filter((s) => isRead.has(s)));
+}
+
+/** The function that gives an element of a step that unpacks weights, by the definition. */
+export function unpackedBy({ program, constants }: CompiledModel, s: number): (at: number) => bigint {
+  const step = program.steps[s]!;
+  const sources = step.inputs.map((ref) =>
+    ref.kind === "constant" ? constantBytes(constants, ref) : new Uint8Array(),
+  );
+  const read = (input: number, at: number): bigint => readWord(sources[input]!, at, step.inputs[input]!.dtype);
+  return (at) => evaluateElement(step, at, read);
 }
 
 const unpacks = (step: Step): boolean =>
