@@ -14,6 +14,7 @@ import { isGood, lineOf, longestFirst, runAll, runMocha, sumOf, testFiles, type 
 /** Tests waiting for nodes and clocks come first, in parallel with the Solidity tests; then the longest tests. */
 const LONGEST = [
   "test/executor/gpu/models.test.ts",
+  "test/executor/gpu/decoders.test.ts",
   "test/e2e/blobs.test.ts",
   "test/adversaries/reorgs.test.ts",
   "test/docs/executedWithOthers.test.ts",
