@@ -58,12 +58,12 @@ export function lineMappings(mappings) {
 }
 
 /**
- * Files that hold tables, read options, compute single numbers, identify machines or compile models (their errors name
- * the node), and extras that no job needs: their stack traces need no lines of the sources.
+ * Files that hold tables, read options, compute numbers, identify machines, or read and compile models (their errors
+ * name the node), and extras that no job needs: their stack traces need no lines of the sources.
  */
 const WITHOUT_MAPS = [
-  ...["attestation", "chain/abi", "circuits", "cli", "compiler", "examine", "executor/gpu", "native", "numerics"],
-  "parties/gateway",
+  ...["attestation", "chain/abi", "circuits", "cli", "compiler", "examine", "executor", "model", "native"],
+  ...["numerics", "parties/gateway"],
 ];
 
 /**
