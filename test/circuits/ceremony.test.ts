@@ -147,7 +147,7 @@ describe("ceremonies of keys", function () {
       [{ beta1: key.alpha1 }, "another alpha, beta or gamma"],
       [{ beta2: key.delta2 }, "another alpha, beta or gamma"],
       [{ delta1: key.alpha1 }, "the key's delta is not"],
-      [{ delta2: key.beta2 }, "the key's delta is not"],
+      [{ delta2: key.beta2 }, "the points of private wires"],
       [verifying({ delta: key.verifying.beta }), "the key's delta is not"],
     ];
     for (const [k, [lie, why]] of lies.entries()) expect(faultOf({ ...key, ...lie }), `${k}`).to.include(why);

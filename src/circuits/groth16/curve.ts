@@ -23,7 +23,7 @@ export type Curve = {
   /** @returns undefined for coordinates off the curve or outside the group */
   point1: (coordinates: Point1) => Mcl.G1 | undefined;
   point2: (coordinates: Point2) => Mcl.G2 | undefined;
-  /** The same without a look at the group, which takes a millisecond a point: for keys of a prover. */
+  /** The same without a look at the group, which takes half a millisecond a point: for keys of a prover. */
   onCurve2: (coordinates: Point2) => Mcl.G2 | undefined;
   add: <P extends Mcl.G1 | Mcl.G2>(left: P, right: P) => P;
   subtract: <P extends Mcl.G1 | Mcl.G2>(left: P, right: P) => P;
@@ -59,6 +59,8 @@ export const loadCurve = (): Promise<Curve> => (curve ??= load());
 async function load(): Promise<Curve> {
   const mcl = await withPackages(["mcl-wasm"], "proofs of programs", () => import("mcl-wasm"));
   await mcl.init(mcl.BN_SNARK1);
+  // `isValid` then looks at the curve alone, and `point2` asks for the order.
+  mcl.verifyOrderG2(false);
   const generator1 = toPoint1(mcl, [1n, 2n])!;
   const generator2 = toPoint2(mcl, GENERATOR2)!;
   const pairsToOne = (pairs: readonly Pair[]): boolean => {

@@ -38,8 +38,6 @@ export function keyFault(
   const isKnown =
     key.alpha1.isEqual(powers.alpha1[0]!) && key.beta1.isEqual(powers.beta1[0]!) && key.beta2.isEqual(powers.beta2);
   if (!isNamed || !isKnown) return "the key has another alpha, beta or gamma";
-  const fault = transcriptFault(curve, key, ceremony);
-  if (fault !== undefined) return fault;
   const publics = verifying.publics.map(curve.point1);
   if (!publics.every((point) => point !== undefined)) return "a point of a public value is off the curve";
 
@@ -64,7 +62,7 @@ export function keyFault(
   const ofRows = Array.from({ length: count }, randomScalar);
   const quotient = product1(powers.tau1, quotientWeights(ofRows, log));
   const isQuotient = pairsAlike([product1(key.h, ofRows), key.delta2], [quotient, one2]);
-  return isQuotient ? undefined : "the points of rows are others";
+  return isQuotient ? transcriptFault(curve, key, ceremony) : "the points of rows are others";
 }
 
 /** The coefficients of the three polynomials of wires with weights. */

@@ -141,6 +141,7 @@ export function powersFault(curve: Curve, { log, tau1, tau2, alpha1, beta1, beta
   const count = 2 ** log;
   const sum1 = (points: readonly Mcl.G1[]): Mcl.G1 => product1(points.slice(0, count), weights);
   const sum2 = product2(tau2, weights);
+  // One of 10,000 points outside the group would pass within the sum: keys with such a point give proofs that fail.
   if (![byTau, beta2, sum2].every((point) => point.isValidOrder())) return "a point lies outside the group";
   if (!pairsAlike([lower, byTau], [upper, one2])) return "the points of tau in the first group are no powers";
   if (!pairsAlike([sum1(tau1), one2], [one1, sum2])) return "the points of tau in the second group are no powers";
