@@ -29,8 +29,8 @@ export type Prover = {
 };
 
 /** Gas of `claimAndProve`, measured: without public values, and for each of these. */
-const CALL_GAS = 317_000n;
-const VALUE_GAS = 9_400n;
+const CALL_GAS = 310_000n;
+const VALUE_GAS = 8_900n;
 
 /** Whether a job pays the gas of a proof's call, at the price of now. */
 async function paysFor({ publicClient }: Session, { job }: JobRecord, publicValues: number): Promise<boolean> {
