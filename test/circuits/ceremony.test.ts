@@ -265,8 +265,9 @@ describe("ceremonies of keys", function () {
   });
 
   it("filesWithoutPowers_areRefused_byName", () => {
-    const refused = (changed: Sections, why: string, rows?: number, magic?: string): void =>
+    const refused = (changed: Sections, why: string, rows?: number, magic?: string): void => {
       expect(() => read(changed, rows, magic)).to.throw(PowersFileError, why);
+    };
     refused({}, "section 1 is missing or short", log, "zkey");
     const header = sections[1]!;
     refused({ 1: Buffer.concat([header.subarray(0, 4), Buffer.alloc(32, 7), header.subarray(36)]) }, "another");

@@ -154,7 +154,9 @@ describe("refute zk", () => {
       const { status, stderr } = await refute(["zk", "verify", model, "--proof", proof()]);
       expect([status, stderr]).to.deep.equal([0, ""]);
       key = at("begun.key");
-      expect((await proving()).output).to.match(/begun\.key: anybody could prove anything.*refute zk contribute goes on/);
+      expect((await proving()).output).to.match(
+        /begun\.key: anybody could prove anything.*refute zk contribute goes on/,
+      );
       key = own;
       // What is no key of a ceremony, or of another model.
       expect((await verifying("begun.key")).output).to.include("anybody could prove anything");

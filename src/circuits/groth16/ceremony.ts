@@ -37,11 +37,9 @@ export type Ceremony = {
  */
 export function beginKey(curve: Curve, circuit: Circuit, subject: KeySubject, powers: Powers): ProvingKey {
   const { log } = powers;
-  const [tau, alpha, beta] = [powers.tau1, powers.alpha1, powers.beta1].map((points) => basisOf(curve, points, log)) as [
-    Mcl.G1[],
-    Mcl.G1[],
-    Mcl.G1[],
-  ];
+  const [tau, alpha, beta] = [powers.tau1, powers.alpha1, powers.beta1].map((points) =>
+    basisOf(curve, points, log),
+  ) as [Mcl.G1[], Mcl.G1[], Mcl.G1[]];
   const tau2 = basisOf(curve, powers.tau2, log);
   const { a, b, c } = columnsOf(circuit);
   const sum1 = (...parts: [Mcl.G1[], Column][]): Mcl.G1 =>
@@ -66,7 +64,12 @@ export function beginKey(curve: Curve, circuit: Circuit, subject: KeySubject, po
     ...{ alpha1, beta1, beta2: powers.beta2, delta1: one1, delta2: one2 },
     a: a.map((column) => sum1([tau, column])),
     b1: b.map((column) => sum1([tau, column])),
-    b2: b.map(({ rows, weights }) => curve.product2(rows.map((row) => tau2[row]!), weights)),
+    b2: b.map(({ rows, weights }) =>
+      curve.product2(
+        rows.map((row) => tau2[row]!),
+        weights,
+      ),
+    ),
     c: combined.slice(first),
     h: quotientPoints(curve, powers),
   };
@@ -161,7 +164,8 @@ export function transcriptFault(
     if (after.isZero() || after2.isZero()) return `${who} has the factor 0`;
     const challenge = BigInt(challengeOf(links[k]!, contribution));
     const expected = curve.add(commitment, curve.times(after, challenge));
-    if (!curve.times(before, contribution.response).isEqual(expected)) return `${who} proves no knowledge of its factor`;
+    if (!curve.times(before, contribution.response).isEqual(expected))
+      return `${who} proves no knowledge of its factor`;
     if (!curve.pairsAlike([after, one2], [one1, after2])) return `${who} has another factor in the second group`;
     [before, last] = [after, after2];
   }
@@ -184,10 +188,8 @@ function linksOf(curve: Curve, key: VerifyingKey, { phase1, contributions }: Cer
 }
 
 /** The challenge for a proof of knowledge, over all that came before. */
-const challengeOf = (
-  link: Hex,
-  { name, delta1, delta2, commitment }: Omit<Contribution, "response">,
-): Hex => textHash([link, name, ...[...delta1, ...delta2, ...commitment].map(String)]);
+const challengeOf = (link: Hex, { name, delta1, delta2, commitment }: Omit<Contribution, "response">): Hex =>
+  textHash([link, name, ...[...delta1, ...delta2, ...commitment].map(String)]);
 
 const textHash = (parts: readonly string[]): Hex =>
   keccak256(bytesToHex(new TextEncoder().encode(JSON.stringify(parts))));

@@ -31,12 +31,7 @@ const COORDINATE_BYTES = 32;
 export const MAX_NAME = 100;
 
 /** Writes a key as a file's bytes. */
-export function writeKey(
-  curve: Curve,
-  key: ProvingKey,
-  domains: readonly Domain[],
-  ceremony?: Ceremony,
-): Uint8Array {
+export function writeKey(curve: Curve, key: ProvingKey, domains: readonly Domain[], ceremony?: Ceremony): Uint8Array {
   const header: Header = {
     ...{ format: FORMAT, domains },
     log: key.log,
@@ -140,7 +135,14 @@ function headerOf(line: Uint8Array): Header {
     const isKey = key !== undefined && isKeyLength(key.length);
     const hasDomains = domainList.safeParse(header.domains).success;
     const hasTranscript = ceremonyText.optional().safeParse(header.ceremony).success;
-    if (format === FORMAT && hasDomains && hasTranscript && isFit && isKey && key.every((word) => /^0x[0-9a-f]{1,64}$/.test(word)))
+    if (
+      format === FORMAT &&
+      hasDomains &&
+      hasTranscript &&
+      isFit &&
+      isKey &&
+      key.every((word) => /^0x[0-9a-f]{1,64}$/.test(word))
+    )
       return header as Header;
   } catch {
     // The refusal below says the same for any line.

@@ -69,7 +69,12 @@ function readFrom(curve: Curve, path: string, file: RegularFile, log: number): P
   const power = view.getUint32(4 + COORDINATE_BYTES, true);
   if (power < log)
     throw new PowersFileError(`${path}: powers for 2^${power} rows, and the circuit has 2^${log}: give a larger file`);
-  const points = <P>(name: keyof typeof SECTION, count: number, size: number, point: (of: bigint[]) => P | undefined) => {
+  const points = <P>(
+    name: keyof typeof SECTION,
+    count: number,
+    size: number,
+    point: (of: bigint[]) => P | undefined,
+  ) => {
     const bytes = bytesOf(name, count * size * COORDINATE_BYTES);
     return Array.from({ length: count }, (_, k): P => {
       const coordinates = Array.from({ length: size }, (__, i) => {

@@ -73,7 +73,17 @@ const AMOUNTS = ["priceCap", "bounty", "collateral", "penaltyBps", "sink"] as co
  * contracts' constructors have compared the hashes.
  */
 const IMMUTABLES = {
-  market: ["vault", "game", "extension", "proofs", "provisioning", "baseWindow", "maxWindow", ...PARAMETERS, ...AMOUNTS],
+  market: [
+    "vault",
+    "game",
+    "extension",
+    "proofs",
+    "provisioning",
+    "baseWindow",
+    "maxWindow",
+    ...PARAMETERS,
+    ...AMOUNTS,
+  ],
   vault: ["asset", "market", "provisioning", "withdrawalDelay"],
   game: ["market", "checker", "bond", "hash", "arityBits", "baseClock", "rate", "priceCap", "sink"],
   extension: [

@@ -30,12 +30,7 @@ export const PROOF_BUGS: readonly Bug[] = [
   unchecked("an input of a proof has any length", EXTENSION, "data.length == size", "WrongInputLength"),
   other("a proof serves whoever copies it", EXTENSION, "jobId, {{worker}}))) >> 8", "address(0)"),
   other("a proof serves all jobs", EXTENSION, "address(this), {{jobId}},", "JobId.wrap(0)"),
-  unchecked(
-    "a claim is proven by nothing",
-    EXTENSION,
-    "holds",
-    "NotProven",
-  ),
+  unchecked("a claim is proven by nothing", EXTENSION, "holds", "NotProven"),
   // The verifier for other contracts.
   without("a verifier takes any key", VERIFIER, "PublicValues.requireKey(keyHash, key);"),
   unchecked("a verifier takes other lengths", VERIFIER, "given == PublicValues.layoutOf(key)", "WrongLayout"),
