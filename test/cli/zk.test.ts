@@ -127,7 +127,7 @@ describe("refute zk", () => {
     });
 
     it("ceremony_contributionsMakeAKey_thatAnybodyVerifiesAgainstTheModel", async () => {
-      const powers = file("powers.ptau", powersFile(powersSections(await loadCurve(), 10, SECRETS)));
+      const powers = file("powers.ptau", powersFile(powersSections(await loadCurve(), 11, SECRETS)));
       const at = (name: string): string => join(folder, name);
       const begun = await refute(["zk", "setup", model, "--powers", powers, "--key", at("begun.key"), "--json"]);
       expect(begun.status, begun.output).to.equal(0);
@@ -146,7 +146,7 @@ describe("refute zk", () => {
       const verified = JSON.parse((await verifying("made.key", "--json")).stdout) as object;
       const contributions = ["Ada", "Grace"].map((name, k) => ({ name, hash: hashes[k] }));
       expect(verified).to.deep.include({ holds: true, phase1, contributions, knownSecrets: false });
-      expect((await verifying("made.key")).stdout).to.include(`contribution 2       ${hashes[1]}, "Grace"`);
+      expect((await verifying("made.key")).stdout).to.match(new RegExp(`contribution 2 +${hashes[1]}, "Grace"`));
       // The made key proves, and nobody is warned of its proof.
       const own = key;
       key = at("made.key");

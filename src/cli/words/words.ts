@@ -323,7 +323,7 @@ export const WORDS: Record<string, Record<string, Word>> = {
           load: async () => (await import("../commands/zk/check.ts")).checkCommand,
         },
         setup: {
-          about: "make keys for a model: on this machine alone, or to begin a ceremony",
+          about: "make keys for a model, for tests or to begin a ceremony",
           load: async () => (await import("../commands/zk/setup.ts")).setupCommand,
         },
         contribute: {

@@ -55,15 +55,18 @@ export async function verifyDeployment(
     // SAFETY: the market runs the code at such an address as its own, and that code answers for the market.
     for (const [k, each] of names.entries()) {
       if (each === "hash" || found[k] === BigInt(known[each])) continue;
-      const named = numberToHex(found[k] ?? 0n);
+      const text = (value: bigint): string => (typeof known[each] === "string" ? addressText(value) : String(value));
       throw new DeployFailedError(
-        `the code at ${address}, the deployment's ${key}, has ${each} ${named}, not ` +
-          `${numberToHex(BigInt(known[each]))}: do not use the deployment`,
+        `the code at ${address}, the deployment's ${key}, has ${each} ${text(found[k] ?? 0n)}, not ` +
+          `${text(BigInt(known[each]))}: do not use the deployment`,
       );
     }
   }
   return deployment;
 }
+
+/** A call takes the last 20 bytes of any word for an address. */
+const addressText = (value: bigint): string => numberToHex(value, { size: value < 2n ** 160n ? 20 : 32 });
 
 const PARAMETERS = ["rate", "maxWork", "arityBits", "maxStepGas", "maxStepBytes"] as const;
 const AMOUNTS = ["priceCap", "bounty", "collateral", "penaltyBps", "sink"] as const;

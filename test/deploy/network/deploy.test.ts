@@ -228,12 +228,11 @@ describe("refute deploy", function () {
       text.replaceAll(one, "-").replaceAll(other, one).replaceAll("-", other);
     for (const [changed, words] of [
       [code.replaceAll(named, word("", account.address)), /market, has proofs 0x[0-9a-f]{40}, not 0x/],
-      [code.replaceAll(named, word("1", account.address)), /market, has proofs 0x1[0-9a-f]{40}, not 0x/],
+      [code.replaceAll(named, word("1", account.address)), /market, has proofs 0x0{23}1[0-9a-f]{40}, not 0x/],
       [code.replaceAll(named, word("", deployment.vault)), /market, has proofs 0x[0-9a-f]{40}, not 0x/],
       // Known addresses and amounts in each other's places.
       [swapped(code, word("", deployment.vault), word("", deployment.game)), /market, has vault 0x/],
-      [swapped(code, word("", deployment.extension), named), /market, has extension 0x/],
-      [swapped(code, amount(l1.bounty), amount(l1.collateral)), /market, has bounty 0x/],
+      [swapped(code, amount(l1.bounty), amount(l1.collateral)), /market, has bounty \d+, not \d+/],
       // At one of the places.
       [code.replace(named, word("", deployment.vault)), /the deployment's market, is not that of this package/],
     ] as const) {
