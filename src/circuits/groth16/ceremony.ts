@@ -22,7 +22,7 @@ export type Contribution = {
   readonly response: bigint;
 };
 
-/** The transcript of a key's second phase: who finds a key trusts one of the contributors to have forgotten a factor. */
+/** The transcript of a key's second phase: users of the key trust one of the contributors to have forgotten a factor. */
 export type Ceremony = {
   /** `hash` of the powers from which the key was begun. */
   readonly phase1: string;
@@ -145,8 +145,8 @@ export function contribute(
 }
 
 /**
- * Why a transcript does not lead to a key's delta; undefined if the transcript does: each contributor knew a factor, and
- * all factors are in the key's delta. `keyFault` says the same of the key's points.
+ * Why a transcript does not lead to a key's delta; undefined if the transcript does: each contributor knew a factor,
+ * and all factors are in the key's delta. `keyFault` says the same of the key's points.
  */
 export function transcriptFault(
   curve: Curve,

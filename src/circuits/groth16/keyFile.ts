@@ -58,7 +58,7 @@ export function readKey(curve: Curve, bytes: Uint8Array): KeyFile {
   throw new KeyFileError(`anybody could prove anything with the key ${keyHash(verifying)}: ${flaw}; ${advice}`);
 }
 
-/** Reads a key to which somebody contributes: without contributions, anybody could prove anything. @throws KeyFileError */
+/** Reads a key for a contribution; before the first one, anybody could prove anything. @throws KeyFileError */
 export function readBegunKey(curve: Curve, bytes: Uint8Array): KeyFile {
   const end = bytes.indexOf(NEWLINE);
   const { domains, log, key, counts, ceremony } = headerOf(bytes.subarray(0, Math.max(end, 0)));

@@ -7,8 +7,8 @@ type Places = Readonly<Record<string, readonly { start: number; length: number }
 /**
  * Returns the immutables of a contract on chain, if the address has the code of a contract of the package with any
  * immutables; else undefined. The order is that of the declarations: by the path of the file, then by the line.
- * Immutables that the code never reads are left out. All places of an immutable must have one value. The comparison omits
- * the source metadata that the compiler appends, because comments change the metadata.
+ * Immutables that the code never reads are left out. All places of an immutable must have one value. The comparison
+ * omits the source metadata that the compiler appends, because comments change the metadata.
  * @throws DeployParametersError if the contract is not compiled; the node's errors
  */
 export async function immutablesOf(
