@@ -35,16 +35,21 @@ async function createWorld() {
   const key = setUpKnown(curve, circuit.circuit, subjectOf(model.programRoot, circuit), SECRETS);
   const inputs = [networkInput(8, 3)];
   const outputs = outputsOf(model, inputs);
-  const witness = witnessOf(circuit, inputs, outputs, CONTEXT);
-  const proof = proofWords(prove(curve, key, circuit.circuit, witness.values));
-  const tensors: Tensor[] = [...circuit.inputs, ...circuit.outputs].map(({ dtype }, k) => ({
-    data: bytesToHex([...inputs, ...outputs][k]!),
-    dtype,
-  }));
+  /** A proof, and what it is about. */
+  const provenFor = (context: bigint, of = inputs): { proof: Eight; context: bigint; tensors: Tensor[] } => {
+    const results = outputsOf(model, of);
+    const { values } = witnessOf(circuit, of, results, context);
+    const tensors = [...circuit.inputs, ...circuit.outputs].map(({ dtype }, k) => ({
+      data: bytesToHex([...of, ...results][k]!),
+      dtype,
+    }));
+    return { proof: proofWords(prove(curve, key, circuit.circuit, values)), context, tensors };
+  };
+  const { proof, tensors } = provenFor(CONTEXT);
   const { viem } = await chains.create();
   const verifier = await viem.deployContract("ProofVerifier");
   const client = await viem.getPublicClient();
-  return { circuit, inputs, outputs, key: key.verifying, proof, tensors, verifier, client };
+  return { circuit, inputs, outputs, key: key.verifying, provenFor, proof, tensors, verifier, client };
 }
 
 describe("ProofVerifier", () => {
@@ -114,6 +119,12 @@ describe("ProofVerifier", () => {
     await refused({ context: CONTEXT + 1n });
     // The group takes a value and the value plus the order for one; the contract does not.
     await refused({ context: CONTEXT + ORDER });
+    // The least values above the range: what is behind them in the sum is nothing, and the context's own point.
+    for (const context of [0n, 1n]) {
+      const { proof } = world.provenFor(context);
+      expect(await outcome({ context, proof })).to.equal("accepted");
+      await refused({ context: ORDER + context, proof });
+    }
   });
 
   it("eachByteOfTheTensorsChanged_isRefused", async () => {
@@ -207,6 +218,10 @@ describe("ProofVerifier", () => {
     const unbound = { ...key, publics: key.publics.with(2, [0n, 0n] as const) };
     expect(flawOf(unbound)).to.include("its point for public value 1");
     await refused({ words: keyWords(unbound) });
+    // Also where the value is 0, and the sum is right without the point.
+    const zeros = world.provenFor(CONTEXT, [new Uint8Array(world.inputs[0]!.length)]);
+    expect(await outcome(zeros)).to.equal("accepted");
+    await refused({ ...zeros, words: keyWords(unbound) });
     expect(flawOf(key)).to.equal(undefined);
     expect(keyOf(keyWords(key))).to.deep.equal(key);
   });
