@@ -63,7 +63,8 @@ export function lineMappings(mappings) {
  */
 const WITHOUT_MAPS = [
   ...["attestation", "chain/abi", "circuits", "cli", "compiler", "examine", "executor/gpu", "native", "numerics"],
-  "parties/gateway",
+  ...["deploy/demo", "deploy/devnet", "parties/dispatcher", "parties/gateway", "parties/tickets"],
+  ...["runs/fleet", "runs/inputs"],
 ];
 
 /**
