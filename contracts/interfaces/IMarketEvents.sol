@@ -42,13 +42,15 @@ enum ClaimStatus {
 }
 
 /// @notice Why a job cannot have a key: a proof says nothing about traces, nor about other inputs than the items share;
-/// a seal would hide what a proof shows; a callback cannot tell a proven result from a final one.
+/// a seal would hide what a proof shows; a callback cannot tell a proven result from a final one; no public value takes
+/// an element of more than 8 bytes.
 enum ProofObstacle {
     NotAnAnswer,
     SeveralItems,
     InputNotShared,
     SealedSubmission,
-    HasCallback
+    HasCallback,
+    WideElements
 }
 
 /// @notice A requester's request. See `Job` for the terms.
@@ -224,7 +226,7 @@ interface IMarketEvents {
     error WrongOutputCount(uint256 given, uint256 expected);
     error OutputsNotInClaim(ClaimId claimId, bytes32 outputsRoot);
     error InputsNotInJob(bytes32 expected, bytes32 given);
-    error NotProven();
+    error NotProven(bytes32 keyHash, uint256 context);
 
     event JobPosted(
         JobId indexed jobId,

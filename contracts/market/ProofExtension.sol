@@ -35,10 +35,11 @@ contract ProofExtension is IProvenJobs, TermedClaims {
     /// @inheritdoc IProvenJobs
     function finaliseByProof(Claim calldata claim_, Terms calldata terms, Proof calldata proof) external {
         JobId jobId = _termedJob(claim_.job, terms);
-        (, ClaimId claimId, ClaimStatus status) = _claim(claim_);
-        _requireClaim(claimId, status, ClaimStatus.Submitted);
+        ClaimId claimId = JobIds.claimId(jobId, claim_.worker, claim_.root, claim_.collateral);
+        JobRecord memory record = _jobs[jobId];
+        _requireClaim(claimId, _statusOf(record, claimId), ClaimStatus.Submitted);
         // SAFETY: after its window an undisputed claim is final for all readers; nobody takes that away by a proof.
-        uint256 windowEnd = _jobs[jobId].number;
+        uint256 windowEnd = record.number;
         require(block.timestamp <= windowEnd, TimeIsUp(windowEnd));
         _requireUndisputed(claimId);
         _prove(jobId, claimId, claim_.job, claim_.worker, claim_.collateral, terms, proof);
@@ -81,8 +82,9 @@ contract ProofExtension is IProvenJobs, TermedClaims {
         Terms calldata terms,
         Proof calldata proof
     ) private {
-        PublicValues.requireKey(terms.keyHash, proof.key);
-        bytes32 program = PublicValues.programOf(proof.key);
+        uint256[] calldata key = proof.key;
+        PublicValues.requireKey(terms.keyHash, key);
+        bytes32 program = PublicValues.programOf(key);
         require(program == job.programRoot, KeyOfAnotherProgram(job.programRoot, program));
         Admission.checkProvable(proof.program.header, job.items, job.answers != 0);
         _requireProgram(proof.program, job.programRoot);
@@ -92,8 +94,9 @@ contract ProofExtension is IProvenJobs, TermedClaims {
         bytes32 inputsRoot = _inputsRoot(proof);
         require(inputsRoot == job.inputsRoot, InputsNotInJob(job.inputsRoot, inputsRoot));
         // SAFETY: nobody who sees a proof can use it, for another worker, job, market or chain.
-        bytes32 context = keccak256(abi.encode(block.chainid, address(this), jobId, worker));
-        require(Groth16.holds(proof.key, proof.proof, _publicValues(uint256(context) >> 8, proof)), NotProven());
+        uint256 context = uint256(keccak256(abi.encode(block.chainid, address(this), jobId, worker))) >> 8;
+        bool holds = Groth16.holds(key, proof.proof, _publicValues(context, proof));
+        require(holds, NotProven(terms.keyHash, context));
         _write(_jobs[jobId], JobStatus.Proven, uint40(block.timestamp), _subjectOf(claimId));
         emit ClaimProven(jobId, claimId, terms.keyHash, proof.outputs);
         emit FeeReleased(jobId, claimId, worker, job.fee);
@@ -110,8 +113,9 @@ contract ProofExtension is IProvenJobs, TermedClaims {
         bytes32[] memory roots = new bytes32[](count);
         for (uint256 k = 0; k < count; ++k) {
             (, uint256 size, ) = header.output(k);
-            require(outputs[k].length == size, WrongOutputLength(k, outputs[k].length, size));
-            roots[k] = TensorTree.root(outputs[k]);
+            bytes calldata data = outputs[k];
+            require(data.length == size, WrongOutputLength(k, data.length, size));
+            roots[k] = TensorTree.root(data);
         }
         return PositionalMerkle.leavesRoot(roots);
     }
@@ -126,8 +130,9 @@ contract ProofExtension is IProvenJobs, TermedClaims {
         bytes32[] memory roots = new bytes32[](count);
         for (uint256 k = 0; k < count; ++k) {
             uint256 size = header.inputBytes(k);
-            require(inputs[k].length == size, WrongInputLength(k, inputs[k].length, size));
-            roots[k] = TensorTree.root(inputs[k]);
+            bytes calldata data = inputs[k];
+            require(data.length == size, WrongInputLength(k, data.length, size));
+            roots[k] = TensorTree.root(data);
         }
         return PositionalMerkle.leavesRoot(roots);
     }
@@ -135,16 +140,13 @@ contract ProofExtension is IProvenJobs, TermedClaims {
     /// @dev All public values, from bytes whose lengths were checked.
     function _publicValues(uint256 context, Proof calldata proof) private pure returns (uint256[] memory) {
         bytes calldata header = proof.program.header;
+        (bytes[] calldata inputs, bytes[] calldata outputs) = (proof.inputs, proof.outputs);
         uint256 bytes_ = 0;
-        for (uint256 k = 0; k < proof.inputs.length; ++k) bytes_ += proof.inputs[k].length;
-        for (uint256 k = 0; k < proof.outputs.length; ++k) bytes_ += proof.outputs[k].length;
+        for (uint256 k = 0; k < inputs.length; ++k) bytes_ += inputs[k].length;
+        for (uint256 k = 0; k < outputs.length; ++k) bytes_ += outputs[k].length;
         PublicValues.Packing memory packing = PublicValues.begin(context, bytes_);
-        for (uint256 k = 0; k < proof.inputs.length; ++k) {
-            packing.pack(proof.inputs[k], header.inputElementBytes(k));
-        }
-        for (uint256 k = 0; k < proof.outputs.length; ++k) {
-            packing.pack(proof.outputs[k], header.outputElementBytes(k));
-        }
+        for (uint256 k = 0; k < inputs.length; ++k) packing.pack(inputs[k], header.inputElementBytes(k));
+        for (uint256 k = 0; k < outputs.length; ++k) packing.pack(outputs[k], header.outputElementBytes(k));
         return packing.end();
     }
 }

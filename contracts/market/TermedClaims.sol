@@ -9,6 +9,9 @@ import {JobClaims} from "./JobClaims.sol";
 
 /// @title How workers take and submit jobs with terms: code that MarketExtension and ProofExtension share.
 abstract contract TermedClaims is JobClaims {
+    /// @dev Bytes of all terms in a call.
+    uint256 private constant TERMS_BYTES = 0x1a0;
+
     /// @dev As `claimOnTerms`.
     function _claimOnTerms(Job calldata job, Terms calldata terms) internal {
         JobId jobId = _termedJob(job, terms);
@@ -38,8 +41,19 @@ abstract contract TermedClaims is JobClaims {
     /// @dev Returns a job's id after checking the terms against the job.
     function _termedJob(Job calldata job, Terms calldata terms) internal view returns (JobId jobId) {
         jobId = _jobId(job);
-        bytes32 given = keccak256(abi.encode(terms));
+        bytes32 given = _termsHash(terms);
         require(given == job.termsHash, WrongTerms(jobId, job.termsHash, given));
+    }
+
+    /// @dev `keccak256(abi.encode(terms))`.
+    /// SAFETY: fields are hashed exactly as given in the call. No post has the hash of a field with excess bits.
+    function _termsHash(Terms calldata terms) private pure returns (bytes32 hash) {
+        assembly ("memory-safe") {
+            // Free memory, which is not taken.
+            let start := mload(0x40)
+            calldatacopy(start, terms, TERMS_BYTES)
+            hash := keccak256(start, TERMS_BYTES)
+        }
     }
 
     /// @dev Requires that the caller meets the terms' conditions for a worker.

@@ -74,21 +74,22 @@ library Groth16 {
             // The sum (two words), then a public value's point and the value (three words).
             let slots := mload(0x40)
             let term := add(slots, 64)
-            let point := add(key.offset, mul(32, POINTS))
-            calldatacopy(slots, point, 64)
+            let points := add(key.offset, mul(32, POINTS))
+            calldatacopy(slots, points, 64)
             isPoint := 1
-            let value := add(publics, 32)
+            // From the last value to the first. A value has one word behind the list's length, and two words of a point
+            // behind those of the constant: `at` is the distance of the value from the list, half of the point's.
             for {
-                let end := add(value, mul(32, mload(publics)))
-            } lt(value, end) {
-                value := add(value, 32)
+                let at := mul(32, mload(publics))
+            } at {
+                at := sub(at, 32)
             } {
-                point := add(point, 64)
-                calldatacopy(term, point, 64)
-                mstore(add(slots, 128), mload(value))
+                calldatacopy(term, add(points, mul(2, at)), 64)
+                let value := mload(add(publics, at))
+                mstore(add(slots, 128), value)
                 // SAFETY: the group takes a value and the value plus the order for the same. A value whose point is at
                 // infinity would be bound to nothing.
-                isPoint := and(lt(mload(value), ORDER), iszero(iszero(or(mload(term), mload(add(term, 32))))))
+                isPoint := and(lt(value, ORDER), iszero(iszero(or(mload(term), mload(add(term, 32))))))
                 if isPoint {
                     isPoint := staticcall(MULTIPLY_GAS, MULTIPLY, term, 96, term, 64)
                 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {IMarketEvents} from "../interfaces/IMarketEvents.sol";
+import {IMarketEvents, ProofObstacle} from "../interfaces/IMarketEvents.sol";
 import {Groth16} from "./Groth16.sol";
 
 /// @title The public values of proofs, and the keys that are taken.
@@ -20,6 +20,11 @@ library PublicValues {
     uint256 private constant MAX_ELEMENT_BYTES = 8;
     /// @dev The least bytes in a value that has no room for the next element.
     uint256 private constant FULL_BYTES = 24;
+    /// @dev Masks for every second group of 1, 2, 4 or 8 bytes, from the lowest group on.
+    uint256 private constant EVERY_BYTE = type(uint256).max / (2 ** 8 + 1);
+    uint256 private constant EVERY_PAIR = type(uint256).max / (2 ** 16 + 1);
+    uint256 private constant EVERY_FOUR = type(uint256).max / (2 ** 32 + 1);
+    uint256 private constant EVERY_EIGHT = type(uint256).max / (2 ** 64 + 1);
     /// @dev A key's first words.
     uint256 private constant ORIGIN = 0;
     uint256 private constant PROGRAM = 2;
@@ -37,7 +42,7 @@ library PublicValues {
     /// @param expected The hash over the key's words.
     /// @param key The key's words.
     function requireKey(bytes32 expected, uint256[] calldata key) internal view {
-        bytes32 given = keccak256(abi.encodePacked(key));
+        bytes32 given = _hash(key);
         require(given == expected, IMarketEvents.WrongKey(expected, given));
         // SAFETY: anybody who knows a key's secrets can prove anything. Unknown origins are refused too.
         uint256 origin = key.length == 0 ? 0 : key[ORIGIN];
@@ -70,19 +75,23 @@ library PublicValues {
 
     /// @notice Adds a tensor.
     /// @param data The tensor's bytes, whole elements.
-    /// @param size An element's bytes: 1, 2, 4 or 8. No circuit has wider elements: `NotProven`.
+    /// @param size An element's bytes: 1, 2, 4 or 8. No circuit has wider elements: `NotProvable`.
     function pack(Packing memory packing, bytes calldata data, uint256 size) internal pure {
-        require(size <= MAX_ELEMENT_BYTES, IMarketEvents.NotProven());
+        require(size <= MAX_ELEMENT_BYTES, IMarketEvents.NotProvable(ProofObstacle.WideElements));
         (uint256 last, uint256 used) = (packing.last, packing.used);
         uint256[] memory values = packing.values;
-        for (uint256 start = 0; start < data.length;) {
+        unchecked {
+            // SAFETY: `used` and `room` are a value's bytes at most, and no call's data has 2^64 bytes.
             uint256 room = VALUE_BYTES - used;
             room -= room % size;
-            if (room == 0) (last, used, room) = (last + 1, 0, VALUE_BYTES - (VALUE_BYTES % size));
-            uint256 length = data.length - start < room ? data.length - start : room;
-            values[last] |= _littleEndian(data[start:start + length]) << (8 * used);
-            start += length;
-            used += length;
+            for (uint256 start = 0; start < data.length;) {
+                if (room == 0) (last, used, room) = (last + 1, 0, VALUE_BYTES - (VALUE_BYTES % size));
+                uint256 length = data.length - start < room ? data.length - start : room;
+                values[last] |= _littleEndian(data, start, length) << (8 * used);
+                start += length;
+                used += length;
+                room -= length;
+            }
         }
         (packing.last, packing.used) = (last, used);
     }
@@ -96,6 +105,17 @@ library PublicValues {
         }
     }
 
+    /// @dev `keccak256(abi.encodePacked(key))`.
+    function _hash(uint256[] calldata key) private pure returns (bytes32 hash) {
+        assembly ("memory-safe") {
+            // Free memory, which is not taken.
+            let start := mload(0x40)
+            let length := mul(32, key.length)
+            calldatacopy(start, key.offset, length)
+            hash := keccak256(start, length)
+        }
+    }
+
     /// @dev Whether a key has a flaw by which anybody could prove anything.
     function _isFlawed(uint256[] calldata key) private pure returns (bool) {
         bool isAlike =
@@ -103,38 +123,43 @@ library PublicValues {
                 _isAlike(key, Groth16.BETA, Groth16.GAMMA) ||
                 _isAlike(key, Groth16.BETA, Groth16.DELTA);
         bool isNone =
-            _isInfinity(key, Groth16.ALPHA, 2) ||
-                _isInfinity(key, Groth16.BETA, 4) ||
-                _isInfinity(key, Groth16.GAMMA, 4) ||
-                _isInfinity(key, Groth16.DELTA, 4) ||
-                _isInfinity(key, Groth16.POINTS + 2, 2);
+            _isZero(key, Groth16.ALPHA) ||
+                (_isZero(key, Groth16.BETA) && _isZero(key, Groth16.BETA + 2)) ||
+                (_isZero(key, Groth16.GAMMA) && _isZero(key, Groth16.GAMMA + 2)) ||
+                (_isZero(key, Groth16.DELTA) && _isZero(key, Groth16.DELTA + 2)) ||
+                _isZero(key, Groth16.POINTS + 2);
         return isAlike || isNone;
     }
 
     /// @dev Whether two points over the extension have the same first coordinate: the same point, or the negated one.
     function _isAlike(uint256[] calldata key, uint256 p, uint256 q) private pure returns (bool) {
-        return key[p] == key[q] && key[p + 1] == key[q + 1];
+        return _word(key, p) == _word(key, q) && _word(key, p + 1) == _word(key, q + 1);
     }
 
-    /// @dev Whether a point's words are zeros.
-    function _isInfinity(uint256[] calldata key, uint256 first, uint256 count) private pure returns (bool) {
-        uint256 all = 0;
-        for (uint256 k = 0; k < count; ++k) all |= key[first + k];
-        return all == 0;
+    /// @dev Whether two words are zeros: at infinity, all words of a point are.
+    function _isZero(uint256[] calldata key, uint256 first) private pure returns (bool) {
+        return _word(key, first) | _word(key, first + 1) == 0;
     }
 
-    /// @dev Reads up to 31 bytes, the first byte lowest.
-    function _littleEndian(bytes calldata data) private pure returns (uint256 value) {
-        value = uint256(bytes32(data));
-        value = ((value >> 8) & _every(8)) | ((value & _every(8)) << 8);
-        value = ((value >> 16) & _every(16)) | ((value & _every(16)) << 16);
-        value = ((value >> 32) & _every(32)) | ((value & _every(32)) << 32);
-        value = ((value >> 64) & _every(64)) | ((value & _every(64)) << 64);
+    /// @dev A word of a key.
+    /// SAFETY: `requireKey` has compared the key's length with the last place that is read.
+    function _word(uint256[] calldata key, uint256 place) private pure returns (uint256 word) {
+        assembly ("memory-safe") {
+            word := calldataload(add(key.offset, mul(32, place)))
+        }
+    }
+
+    /// @dev Reads up to 31 bytes within `data`, the first byte lowest.
+    function _littleEndian(bytes calldata data, uint256 start, uint256 length) private pure returns (uint256 value) {
+        assembly ("memory-safe") {
+            // The first bytes of a word, then zeros.
+            let behind := sub(256, mul(8, length))
+            value := shl(behind, shr(behind, calldataload(add(data.offset, start))))
+        }
+        value = ((value >> 8) & EVERY_BYTE) | ((value & EVERY_BYTE) << 8);
+        value = ((value >> 16) & EVERY_PAIR) | ((value & EVERY_PAIR) << 16);
+        value = ((value >> 32) & EVERY_FOUR) | ((value & EVERY_FOUR) << 32);
+        value = ((value >> 64) & EVERY_EIGHT) | ((value & EVERY_EIGHT) << 64);
         value = (value >> 128) | (value << 128);
-    }
-
-    /// @dev A mask for every second group, from the lowest group on.
-    function _every(uint256 bits) private pure returns (uint256) {
-        return type(uint256).max / ((1 << bits) + 1);
     }
 }

@@ -37,5 +37,8 @@ export class NoProofError extends errorWithCode("NO_PROOF") {}
 /** A file without a proving key, or with a damaged key. */
 export class KeyFileError extends errorWithCode("KEY_FILE") {}
 
+/** A file without the points of a first phase, or with too few. */
+export class PowersFileError extends errorWithCode("POWERS_FILE") {}
+
 /** A file without a proof. */
 export class ProofFileError extends errorWithCode("PROOF_FILE") {}

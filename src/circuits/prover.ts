@@ -56,6 +56,12 @@ export class KeyProver {
     return terms !== undefined && this.#keys.get(terms.keyHash)?.program === job.programRoot;
   }
 
+  /** How many public values the proofs of a known job have. */
+  publicValues({ terms }: Pick<JobRecord, "terms">): number {
+    // The constant has a point, too.
+    return keyOf(this.#keys.get(terms!.keyHash)!.words).publics.length - 1;
+  }
+
   /** @throws NoProofError, KeyFileError if the key is not of the program, or is damaged */
   async prove(
     { terms, program }: Pick<JobRecord, "job" | "terms" | "program">,
@@ -117,6 +123,11 @@ export class KeyProver {
         this.#asked.clear();
       };
       thread.on("error", (cause) => fail(new NoProofError(`the proving thread failed: ${cause.message}`, { cause })));
+      // An answer that cannot be read leaves its question open, and nobody knows which.
+      thread.on("messageerror", (cause) => {
+        fail(new NoProofError(`an answer of the proving thread cannot be read: ${cause.message}`, { cause }));
+        void thread.terminate();
+      });
       thread.on("exit", () => fail(new NoProofError("the proving thread ended before the proof")));
       thread.on("message", (message: FromProver) => {
         if ("id" in message) this.#answer(message);

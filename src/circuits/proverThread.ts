@@ -61,6 +61,10 @@ try {
       report({ id, answer: refusalOf(error) });
     }
   });
+  // A question that cannot be read has no answer: the thread ends, and with it all questions.
+  port.on("messageerror", (error) => {
+    throw error;
+  });
   report({ keys: [...keys.values()].map(({ key }) => keyWords(key.verifying)) });
 } catch (error) {
   report({ refusal: refusalOf(error) });

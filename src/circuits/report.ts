@@ -26,8 +26,8 @@ export type CircuitReport = {
 /** Measured with circuits from 3,000 to 60,000 constraints; 408,000 took 42 seconds, a tenth less. */
 const SECONDS_A_ROW = 9e-5;
 /** Measured with `ProofVerifier`: a whole transaction, and more for each public value with the words in calldata. */
-const BASE_GAS = 231_000;
-const GAS_A_VALUE = 9_400;
+const BASE_GAS = 228_000;
+const GAS_A_VALUE = 8_900;
 
 /**
  * Makes a program's circuit, and estimates a proof's price.

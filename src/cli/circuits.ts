@@ -1,12 +1,18 @@
 import type { Command } from "commander";
+import type { Circuit } from "../circuits/circuit.ts";
 import { compileCircuit, type ProgramCircuit } from "../circuits/compileCircuit.ts";
 import { subjectOf } from "../circuits/circuitHash.ts";
-import { CircuitRefusalError } from "../circuits/errors.ts";
+import { FileError, readRegularFile } from "../base/regularFile.ts";
+import { CircuitRefusalError, KeyFileError } from "../circuits/errors.ts";
+import type { Curve } from "../circuits/groth16/curve.ts";
+import { readKey, type KeyFile } from "../circuits/groth16/keyFile.ts";
 import type { KeySubject } from "../circuits/groth16/keys.ts";
+import { powersFault, readPowers, type Powers } from "../circuits/groth16/powers.ts";
+import { logRows } from "../circuits/groth16/rows.ts";
 import { domainOf } from "../circuits/report.ts";
 import type { Domain } from "../circuits/words.ts";
 import type { KnownProgram } from "../dispute/run/execution.ts";
-import { NegativeVerdict } from "./errors.ts";
+import { NegativeVerdict, UsageError } from "./errors.ts";
 import { requireName } from "./inputs.ts";
 import { appendEntry, modelOptions, modelSpec, seedOption, type ModelOptions } from "./modelOptions.ts";
 import { loadProgram } from "./models.ts";
@@ -65,6 +71,29 @@ export function loadCircuit(
   const program = loadDomains(path, options, output);
   const circuit = judged(path, () => compileCircuit(program.model, program.domains));
   return { ...program, circuit, subject: subjectOf(program.model.programRoot, circuit) };
+}
+
+/**
+ * Reads the key that `--key` names.
+ * @param read `readBegunKey` to contribute.
+ * @throws UsageError for a file without a key, or with a key by which anybody could prove anything
+ */
+export function loadKey(curve: Curve, path: string, read: typeof readKey = readKey): KeyFile {
+  try {
+    return read(curve, readRegularFile(path));
+  } catch (cause) {
+    if (cause instanceof KeyFileError) throw new UsageError(`--key ${path}: ${cause.message}`, { cause });
+    if (cause instanceof FileError) throw new UsageError(`--key ${path}: the file ${cause.message}`, { cause });
+    throw cause;
+  }
+}
+
+/** Reads the powers for a circuit that `--powers` names. @throws UsageError */
+export function loadPowers(curve: Curve, path: string, circuit: Circuit): Powers {
+  const powers = readPowers(curve, path, logRows(circuit));
+  const fault = powersFault(curve, powers);
+  if (fault !== undefined) throw new UsageError(`--powers ${path}: ${fault}: give another file`);
+  return powers;
 }
 
 /** @throws NegativeVerdict in the place of a refusal */

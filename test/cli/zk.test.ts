@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { mlpBytes } from "../../testkit/models/mlp.ts";
-import { networkBytes } from "../../testkit/circuits/networks.ts";
+import { loadCurve } from "../../src/circuits/groth16/curve.ts";
+import { networkBytes, SECRETS } from "../../testkit/circuits/networks.ts";
+import { powersFile, powersSections } from "../../testkit/circuits/powersFile.ts";
 import type { ProofFile } from "../../src/circuits/proofFile.ts";
 import { refute } from "./refute.ts";
 
@@ -123,6 +125,58 @@ describe("refute zk", () => {
       }
       key = own;
     });
+
+    it("ceremony_contributionsMakeAKey_thatAnybodyVerifiesAgainstTheModel", async () => {
+      const powers = file("powers.ptau", powersFile(powersSections(await loadCurve(), 11, SECRETS)));
+      const at = (name: string): string => join(folder, name);
+      const begun = await refute(["zk", "setup", model, "--powers", powers, "--key", at("begun.key"), "--json"]);
+      expect(begun.status, begun.output).to.equal(0);
+      expect(begun.stderr).to.include("this key proves nothing yet");
+      const { phase1 } = JSON.parse(begun.stdout) as { phase1: string };
+      const hashes: string[] = [];
+      for (const [from, to, name] of [
+        ["begun.key", "first.key", "Ada"],
+        ["first.key", "made.key", "Grace"],
+      ] as const) {
+        const added = ["zk", "contribute", "--key", at(from), "--next", at(to), "--name", name, "--json"];
+        hashes.push((JSON.parse((await refute(added)).stdout) as { contribution: string }).contribution);
+      }
+      const verifying = (key: string, ...others: string[]) =>
+        refute(["zk", "verify", model, "--key", at(key), "--powers", powers, ...others]);
+      const verified = JSON.parse((await verifying("made.key", "--json")).stdout) as object;
+      const contributions = ["Ada", "Grace"].map((name, k) => ({ name, hash: hashes[k] }));
+      expect(verified).to.deep.include({ holds: true, phase1, contributions, knownSecrets: false });
+      expect((await verifying("made.key")).stdout).to.match(new RegExp(`contribution 2 +${hashes[1]}, "Grace"`));
+      // The made key proves, and nobody is warned of its proof.
+      const own = key;
+      key = at("made.key");
+      expect((await proving()).status).to.equal(0);
+      const { status, stderr } = await refute(["zk", "verify", model, "--proof", proof()]);
+      expect([status, stderr]).to.deep.equal([0, ""]);
+      key = at("begun.key");
+      expect((await proving()).output).to.match(
+        /begun\.key: anybody could prove anything.*refute zk contribute goes on/,
+      );
+      key = own;
+      // What is no key of a ceremony, or of another model.
+      expect((await verifying("begun.key")).output).to.include("anybody could prove anything");
+      expect((await verifying("network.key")).output).to.include("the key is not from a ceremony");
+      expect((await verifying("made.key", "--binades", "20")).output).to.include("the key is for another circuit");
+      const known = await refute(["zk", "contribute", "--key", key, "--next", at("no.key"), "--name", "Eve"]);
+      expect(known.output).to.include("the key is not from a ceremony");
+      const bytes = readFileSync(at("made.key"), "latin1").replace('"Ada"', '"Eve"');
+      writeFileSync(at("lie.key"), bytes, "latin1");
+      expect((await verifying("lie.key")).output).to.include('contribution 1 ("Eve") proves no knowledge');
+      const lies = ["zk", "contribute", "--key", at("lie.key"), "--next", at("no.key"), "--name", "Eve"];
+      expect((await refute(lies)).output).to.include('contribution 1 ("Eve") proves no knowledge');
+      // Other words.
+      expect((await refute(["zk", "verify", model])).output).to.include("give --proof FILE, or --key FILE");
+      expect((await refute(["zk", "verify", model, "--key", key])).output).to.include("--powers FILE");
+      expect((await refute(["zk", "verify", model, "--key", key, "--powers", model])).status).to.not.equal(0);
+      const short = file("short.ptau", powersFile(powersSections(await loadCurve(), 2, SECRETS)));
+      const small = await refute(["zk", "setup", model, "--powers", short, "--key", at("no.key")]);
+      expect(small.output).to.match(/short\.ptau: powers for 2\^2 rows, and the circuit has 2\^\d+/);
+    }).timeout(120_000);
 
     it("prove_inputOutsideTheDomain_isRefused", async () => {
       writeFileSync(input, JSON.stringify([[0.5, 4, 1, 0]]));

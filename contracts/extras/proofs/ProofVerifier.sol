@@ -44,7 +44,8 @@ contract ProofVerifier {
         bytes32 given = layoutOf(tensors);
         // SAFETY: a proof binds values. With other lengths, bytes of one tensor would pass as bytes of the next.
         require(given == PublicValues.layoutOf(key), WrongLayout(PublicValues.layoutOf(key), given));
-        require(Groth16.holds(key, proof, publicValues(context, tensors)), IMarketEvents.NotProven());
+        bool holds = Groth16.holds(key, proof, publicValues(context, tensors));
+        require(holds, IMarketEvents.NotProven(keyHash, context));
     }
 
     /// @notice The hash over the types and lengths of tensors.

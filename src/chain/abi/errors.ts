@@ -184,7 +184,7 @@ export const errorsAbi: Abi = parseAbi([
   "error NotPledged(address worker, uint8 status)",
   "error NotPoster(address caller, address poster)",
   "error NotProvable(uint8 obstacle)",
-  "error NotProven()",
+  "error NotProven(bytes32 keyHash, uint256 context)",
   "error NotRequester(address caller, address requester)",
   "error NotSealed(bytes32 jobId)",
   "error NotTdx(uint256 teeType)",

@@ -1,6 +1,6 @@
 import type * as Mcl from "mcl-wasm";
 import { withPackages } from "../../base/optionalPackage.ts";
-import { residue } from "../field.ts";
+import { ORDER, residue } from "../field.ts";
 
 /** A point over the base field: x, y. Infinity has zeros, like in Ethereum's precompiles. */
 export type Point1 = readonly [x: bigint, y: bigint];
@@ -23,11 +23,18 @@ export type Curve = {
   /** @returns undefined for coordinates off the curve or outside the group */
   point1: (coordinates: Point1) => Mcl.G1 | undefined;
   point2: (coordinates: Point2) => Mcl.G2 | undefined;
-  /** The same without a look at the group, which takes a millisecond a point: for keys of a prover. */
+  /** The same without a look at the group, which takes half a millisecond a point: for keys of a prover. */
   onCurve2: (coordinates: Point2) => Mcl.G2 | undefined;
+  add: <P extends Mcl.G1 | Mcl.G2>(left: P, right: P) => P;
+  subtract: <P extends Mcl.G1 | Mcl.G2>(left: P, right: P) => P;
+  times: <P extends Mcl.G1 | Mcl.G2>(point: P, scalar: bigint) => P;
   /** Whether all pairings multiply to 1. */
-  pairsToOne: (pairs: readonly (readonly [Mcl.G1, Mcl.G2])[]) => boolean;
+  pairsToOne: (pairs: readonly Pair[]) => boolean;
+  /** Whether two pairings are the same. */
+  pairsAlike: (left: Pair, right: Pair) => boolean;
 };
+
+type Pair = readonly [Mcl.G1, Mcl.G2];
 
 /** The generator of the second group: EIP-197. */
 const GENERATOR2: Point2 = [
@@ -52,8 +59,14 @@ export const loadCurve = (): Promise<Curve> => (curve ??= load());
 async function load(): Promise<Curve> {
   const mcl = await withPackages(["mcl-wasm"], "proofs of programs", () => import("mcl-wasm"));
   await mcl.init(mcl.BN_SNARK1);
+  // `isValid` then looks at the curve alone, and `point2` asks for the order.
+  mcl.verifyOrderG2(false);
   const generator1 = toPoint1(mcl, [1n, 2n])!;
   const generator2 = toPoint2(mcl, GENERATOR2)!;
+  const pairsToOne = (pairs: readonly Pair[]): boolean => {
+    const product = pairs.map(([a, b]) => mcl.millerLoop(a, b)).reduce((sum, each) => mcl.mul(sum, each));
+    return mcl.finalExp(product).isOne();
+  };
   return {
     multiples1: (scalars) => scalars.map((scalar) => mcl.mul(generator1, toScalar(mcl, scalar))),
     multiples2: (scalars) => scalars.map((scalar) => mcl.mul(generator2, toScalar(mcl, scalar))),
@@ -67,10 +80,11 @@ async function load(): Promise<Curve> {
       return point?.isValidOrder() === true ? point : undefined;
     },
     onCurve2: (coordinates) => toPoint2(mcl, coordinates),
-    pairsToOne: (pairs) => {
-      const product = pairs.map(([a, b]) => mcl.millerLoop(a, b)).reduce((sum, each) => mcl.mul(sum, each));
-      return mcl.finalExp(product).isOne();
-    },
+    add: (left, right) => mcl.add(left, right),
+    subtract: (left, right) => mcl.sub(left, right),
+    times: (point, scalar) => timesOf(mcl, point, scalar),
+    pairsToOne,
+    pairsAlike: (left, [a, b]) => pairsToOne([left, [mcl.neg(a), b]]),
   };
 }
 
@@ -81,7 +95,8 @@ const bytesOf = (value: bigint): Uint8Array => {
   return bytes;
 };
 
-function numberOf(bytes: Uint8Array): bigint {
+/** The number of 32 bytes, the lowest first. */
+export function littleEndian(bytes: Uint8Array): bigint {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   let value = 0n;
   for (let k = 3; k >= 0; k--) value = (value << 64n) | view.getBigUint64(8 * k, true);
@@ -129,18 +144,22 @@ function toPoint2(mcl: typeof Mcl, [x, xi, y, yi]: Point2): Mcl.G2 | undefined {
 function coordinates1(mcl: typeof Mcl, point: Mcl.G1): Point1 {
   if (point.isZero()) return [0n, 0n];
   const affine = mcl.normalize(point);
-  return [numberOf(affine.getX().serialize()), numberOf(affine.getY().serialize())];
+  return [littleEndian(affine.getX().serialize()), littleEndian(affine.getY().serialize())];
 }
 
 function coordinates2(mcl: typeof Mcl, point: Mcl.G2): Point2 {
   if (point.isZero()) return [0n, 0n, 0n, 0n];
   const affine = mcl.normalize(point);
   const [x, y] = [affine.getX(), affine.getY()];
-  const parts = [x.get_a(), x.get_b(), y.get_a(), y.get_b()].map((part) => numberOf(part.serialize()));
+  const parts = [x.get_a(), x.get_b(), y.get_a(), y.get_b()].map((part) => littleEndian(part.serialize()));
   return parts as unknown as Point2;
 }
 
-/** Most scalars are bits: 0 needs nothing, and 1 needs no multiplication. */
+/** The library's types name each group by itself. */
+const timesOf = <P extends Mcl.G1 | Mcl.G2>(mcl: typeof Mcl, point: P, scalar: bigint): P =>
+  mcl.mul(point as Mcl.G1, toScalar(mcl, scalar)) as P;
+
+/** Most scalars are bits: 0 needs nothing, and 1 and -1 need no multiplication. */
 function productOf<P extends Mcl.G1 | Mcl.G2>(
   mcl: typeof Mcl,
   points: Points<P>,
@@ -154,6 +173,7 @@ function productOf<P extends Mcl.G1 | Mcl.G2>(
     const scalar = scalars[k]!;
     if (scalar === 0n || point.isZero()) return;
     if (scalar === 1n) sum = mcl.add(sum, point);
+    else if (scalar === ORDER - 1n) sum = mcl.sub(sum, point);
     else {
       chosen.push(point);
       factors.push(toScalar(mcl, scalar));

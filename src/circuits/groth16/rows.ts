@@ -16,15 +16,25 @@ export function logRows({ constraints, publicCount }: Circuit): number {
  * anybody could change an unused public value in a finished proof.
  */
 export function rowValues(circuit: Circuit, values: readonly bigint[]): { a: bigint[]; b: bigint[]; c: bigint[] } {
-  const count = 2 ** logRows(circuit);
-  const [a, b, c] = [0, 1, 2].map(() => new Array<bigint>(count).fill(0n)) as [bigint[], bigint[], bigint[]];
-  circuit.constraints.forEach((constraint, row) => {
-    a[row] = evaluate(constraint.a, values);
-    b[row] = evaluate(constraint.b, values);
-    c[row] = (a[row] * b[row]) % ORDER;
-  });
-  for (let k = 0; k <= circuit.publicCount; k++) a[circuit.constraints.length + k] = values[k]!;
-  return { a, b, c };
+  const [a, b] = [sideSums(circuit, "a", values), sideSums(circuit, "b", values)];
+  return { a, b, c: a.map((value, row) => (value * b[row]!) % ORDER) };
+}
+
+/** All rows' three combinations of any values; for satisfying values the same as {@link rowValues}. */
+export const rowSums = (circuit: Circuit, values: readonly bigint[]): Record<Side, bigint[]> => ({
+  a: sideSums(circuit, "a", values),
+  b: sideSums(circuit, "b", values),
+  c: sideSums(circuit, "c", values),
+});
+
+type Side = "a" | "b" | "c";
+
+function sideSums(circuit: Circuit, side: Side, values: readonly bigint[]): bigint[] {
+  const sums = new Array<bigint>(2 ** logRows(circuit)).fill(0n);
+  const { constraints, publicCount } = circuit;
+  constraints.forEach((constraint, row) => (sums[row] = evaluate(constraint[side], values)));
+  if (side === "a") for (let k = 0; k <= publicCount; k++) sums[constraints.length + k] = values[k]!;
+  return sums;
 }
 
 /** Each wire's three polynomials at a point. */

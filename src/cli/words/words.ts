@@ -323,15 +323,19 @@ export const WORDS: Record<string, Record<string, Word>> = {
           load: async () => (await import("../commands/zk/check.ts")).checkCommand,
         },
         setup: {
-          about: "make keys for a model on this machine alone, for tests",
+          about: "make keys for a model, for tests or to begin a ceremony",
           load: async () => (await import("../commands/zk/setup.ts")).setupCommand,
+        },
+        contribute: {
+          about: "add a secret of this machine to a key of a ceremony",
+          load: async () => (await import("../commands/zk/contribute.ts")).contributeCommand,
         },
         prove: {
           about: "execute a model, and prove that its outputs are right",
           load: async () => (await import("../commands/zk/prove.ts")).proveCommand,
         },
         verify: {
-          about: "check that a proof is of a model",
+          about: "check that a proof, or a key from a ceremony, is of a model",
           load: async () => (await import("../commands/zk/verify.ts")).verifyCommand,
         },
       },

@@ -1,13 +1,14 @@
 import { getAddress, hexToBytes, type Address, type Hex, type PublicClient } from "viem";
 import { contractArtifact, type ContractName } from "../../chain/market/artifacts.ts";
 
-/** The positions of a contract's immutables in the contract's code, from the artifacts. */
+/** The positions of a contract's immutables in the contract's code, from the artifacts, by ascending numbers. */
 type Places = Readonly<Record<string, readonly { start: number; length: number }[]>>;
 
 /**
- * Returns the immutables of a contract on chain, each once, in no order, if the address has the code of a contract of
- * the package with any immutables; else undefined. All places of an immutable must have one value. The comparison omits
- * the source metadata that the compiler appends, because comments change the metadata.
+ * Returns the immutables of a contract on chain, if the address has the code of a contract of the package with any
+ * immutables; else undefined. The order is that of the declarations: by the path of the file, then by the line.
+ * Immutables that the code never reads are left out. All places of an immutable must have one value. The comparison
+ * omits the source metadata that the compiler appends, because comments change the metadata.
  * @throws DeployParametersError if the contract is not compiled; the node's errors
  */
 export async function immutablesOf(
@@ -32,5 +33,5 @@ export async function immutablesOf(
   const wordAt = ({ start, length }: { start: number; length: number }): bigint =>
     BigInt(`0x${found.slice(2 + 2 * start, 2 + 2 * (start + length))}`);
   const immutables = places.map((all) => [...new Set(all.map(wordAt))]);
-  return immutables.every(({ length }) => length === 1) ? [...new Set(immutables.flat())] : undefined;
+  return immutables.every(({ length }) => length === 1) ? immutables.flat() : undefined;
 }

@@ -46,37 +46,61 @@ export async function verifyDeployment(
   const [elementary] = (await requireCode("verifier", "StepVerifier", deployment.verifier)) as [bigint];
   await requireCode("elementary functions", "Elementary", numberToHex(elementary, { size: 20 }));
   const addresses = { ...contractsOf(deployment), proofs };
-  const numbers = [
-    ...Object.values(parameters),
-    ...Object.values(addresses),
-    deployment.bond,
-    gridBlocks,
-    reportLifetime,
-  ];
-  const known = new Set([elementary, ...numbers.map(BigInt)]);
-  for (const [key, name] of Object.entries(NAMES)) {
-    const address = addresses[key as keyof typeof NAMES];
+  const { bond } = deployment;
+  const known = { ...parameters, ...addresses, bond, gridBlocks, reportLifetime, elementary };
+  for (const [key, name] of Object.entries(NAMES) as [keyof typeof NAMES, ContractName][]) {
+    const address = addresses[key];
     const found = await requireCode(key, name, address);
+    const names: readonly (keyof typeof known | "hash")[] = IMMUTABLES[key];
     // SAFETY: the market runs the code at such an address as its own, and that code answers for the market.
-    const foreign = found.find((value) => !known.has(value) && !(value >= ADDRESSES && WITH_HASHES.has(key)));
-    if (foreign !== undefined) {
-      const named = numberToHex(foreign, { size: foreign < ADDRESSES ? 20 : 32 });
+    for (const [k, each] of names.entries()) {
+      if (each === "hash" || found[k] === BigInt(known[each])) continue;
+      const text = (value: bigint): string => (typeof known[each] === "string" ? addressText(value) : String(value));
       throw new DeployFailedError(
-        `the code at ${address}, the deployment's ${key}, names ${named}, which is no contract and no parameter of ` +
-          "the deployment: do not use the deployment",
+        `the code at ${address}, the deployment's ${key}, has ${each} ${text(found[k] ?? 0n)}, not ` +
+          `${text(BigInt(known[each]))}: do not use the deployment`,
       );
     }
-    const missing = key === "market" && [extension, proofs].find((each) => !found.includes(BigInt(each)));
-    if (missing)
-      throw new DeployFailedError(`the market ${market} does not name ${missing}, its extension: do not use it`);
   }
   return deployment;
 }
 
-/** Addresses lie below. A call takes the last 20 bytes of any word for an address. */
-const ADDRESSES = 2n ** 160n;
-/** The contracts that keep a hash: an immutable from `ADDRESSES` on. */
-const WITH_HASHES: ReadonlySet<string> = new Set(["extension", "game"]);
+/** A call takes the last 20 bytes of any word for an address. */
+const addressText = (value: bigint): string => numberToHex(value, { size: value < 2n ** 160n ? 20 : 32 });
+
+const PARAMETERS = ["rate", "maxWork", "arityBits", "maxStepGas", "maxStepBytes"] as const;
+const AMOUNTS = ["priceCap", "bounty", "collateral", "penaltyBps", "sink"] as const;
+
+/**
+ * What the immutables of each contract hold, in the order of `immutablesOf`. A `hash` covers names of this list, and
+ * the contracts' constructors have compared the hashes.
+ */
+const IMMUTABLES = {
+  market: [
+    "vault",
+    "game",
+    "extension",
+    "proofs",
+    "provisioning",
+    "baseWindow",
+    "maxWindow",
+    ...PARAMETERS,
+    ...AMOUNTS,
+  ],
+  vault: ["asset", "market", "provisioning", "withdrawalDelay"],
+  game: ["market", "checker", "bond", "hash", "arityBits", "baseClock", "rate", "priceCap", "sink"],
+  extension: [
+    ...(["vault", "game", "provisioning", "hash", "proofs", "extension", "baseWindow", "maxWindow"] as const),
+    ...(["baseClock", "withdrawalDelay"] as const),
+    ...PARAMETERS,
+    "bondGas",
+    ...AMOUNTS,
+  ],
+  proofs: ["vault", "game", "provisioning", "arityBits"],
+  checker: ["verifier"],
+  verifier: ["elementary"],
+  provisioning: ["gridBlocks", "reportLifetime"],
+} as const;
 
 const abi = parseAbi(["function proofs() view returns (address)"]);
 

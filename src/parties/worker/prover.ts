@@ -14,13 +14,12 @@ import type { Session } from "../../chain/market/session.ts";
 import type { ClaimProof } from "../../chain/structs.ts";
 import type { RunExecution } from "../../dispute/run/runExecution.ts";
 
-/** Words of a key before the points of its public values: the constant has one (contracts/program/Groth16.sol). */
-const KEY_WORDS = 20;
-
 /** Proves outputs under keys that the worker's settings name. */
 export type Prover = {
   /** Whether one of the keys is the job's, and of the job's program. */
   knows(job: Pick<JobRecord, "job" | "terms">): boolean;
+  /** How many public values the proofs of a known job have, with the context. */
+  publicValues(job: Pick<JobRecord, "terms">): number;
   /**
    * Proves the outputs of a known job.
    * @param context Of the job and the worker: `proofContextOf`.
@@ -30,12 +29,12 @@ export type Prover = {
 };
 
 /** Gas of `claimAndProve`, measured: without public values, and for each of these. */
-const CALL_GAS = 317_000n;
-const VALUE_GAS = 9_400n;
+const CALL_GAS = 310_000n;
+const VALUE_GAS = 8_900n;
 
 /** Whether a job pays the gas of a proof's call, at the price of now. */
-async function paysFor({ publicClient }: Session, { job }: JobRecord, { key }: ClaimProof): Promise<boolean> {
-  const gas = CALL_GAS + VALUE_GAS * BigInt((key.length - KEY_WORDS) / 2);
+async function paysFor({ publicClient }: Session, { job }: JobRecord, publicValues: number): Promise<boolean> {
+  const gas = CALL_GAS + VALUE_GAS * BigInt(publicValues);
   return gas * (await gasPriceNow(publicClient)) <= job.fee;
 }
 
@@ -86,6 +85,12 @@ export async function submitProven(
     log.warn({ job: job.id, by }, "too little time for a proof: submitted without");
     return undefined;
   }
+  const isPaid = async (): Promise<boolean> => {
+    if (await paysFor(session, job, prover.publicValues(job))) return true;
+    log.warn({ job: job.id, fee: String(job.job.fee) }, "a proof's gas costs more than the fee: submitted without");
+    return false;
+  };
+  if (!(await isPaid())) return undefined;
   let proof: ClaimProof | undefined;
   try {
     // SAFETY: half of the time stays for a submission without a proof.
@@ -98,10 +103,8 @@ export async function submitProven(
     log.warn({ job: job.id, by }, "no proof in half of the job's time: submitted without");
     return undefined;
   }
-  if (!(await paysFor(session, job, proof))) {
-    log.warn({ job: job.id, fee: String(job.job.fee) }, "a proof's gas costs more than the fee: submitted without");
-    return undefined;
-  }
+  // Proving may have taken minutes, in which the price rose.
+  if (!(await isPaid())) return undefined;
   try {
     return await session.market.claimAndProve(job.job, job.terms, nodes, proof, by);
   } catch (error) {

@@ -1,11 +1,23 @@
 import { expect } from "chai";
-import { encodeAbiParameters, hexToBytes, keccak256, pad, zeroAddress, zeroHash, type Hex } from "viem";
+import {
+  bytesToHex,
+  encodeAbiParameters,
+  encodeFunctionData,
+  hexToBytes,
+  keccak256,
+  pad,
+  zeroAddress,
+  zeroHash,
+  type Hex,
+} from "viem";
 import { ClaimStatus, JobStatus, type Claim, type Job, type Terms } from "../../../src/chain/structs.ts";
 import { claimOf, termsHashOf } from "../../../src/chain/market/ids.ts";
+import { jobMarketAbi } from "../../../src/chain/abi/jobMarket.ts";
 import { completeTerms } from "../../../src/parties/requester/postJob.ts";
 import { honestTrace, lyingTrace } from "../../../testkit/protocol/chainProgram.ts";
 import { GameDriver } from "../../../testkit/protocol/gameDriver.ts";
 import { delivery, marketKit, OTHER_ROOT, smallProgram, SUBMITTED_NODES } from "../../../testkit/protocol/marketKit.ts";
+import { refusalOf } from "../../../testkit/protocol/refusalOf.ts";
 import { attest } from "../../../testkit/protocol/reports.ts";
 import { TestDevice } from "../../../testkit/protocol/testDevice.ts";
 import { useWorld } from "../../../testkit/protocol/useWorld.ts";
@@ -45,6 +57,22 @@ describe("JobMarket: terms", () => {
         [jobId(world(), job), address(by), of, salt],
       ),
     );
+
+  it("termsWithBitsBeyondAFieldsType_areOtherTerms", async () => {
+    const { market, client } = world();
+    const { job, terms } = await posted({ spread: 0, keyHash: zeroHash });
+    const data = hexToBytes(
+      encodeFunctionData({ abi: jobMarketAbi, functionName: "claimOnTerms", args: [job, terms] }),
+    );
+    const call = (bytes: Uint8Array): Promise<unknown> =>
+      client.call({ account: address("worker"), to: market.address, data: bytesToHex(bytes) });
+    await call(data);
+    // The first byte of each of the 13 words: the job's 18 words and the selector stand before.
+    for (let k = 0; k < 13; k++) {
+      const changed = data.with(4 + 32 * (18 + k), 1);
+      expect(await refusalOf(call(changed)), `word ${k}`).to.include("WrongTerms");
+    }
+  });
 
   it("termsHash_isThatOfTheTerms_andOrdinaryCallsAreRefused", async () => {
     const { market } = world();

@@ -223,10 +223,16 @@ describe("refute deploy", function () {
     // A call ignores the first 12 bytes of an address.
     const word = (first: string, address: string): string => `${first.padStart(24, "0")}${bare(address)}`;
     const named = word("", proofs);
+    const amount = (value: bigint): string => value.toString(16).padStart(64, "0");
+    const swapped = (text: string, one: string, other: string): string =>
+      text.replaceAll(one, "-").replaceAll(other, one).replaceAll("-", other);
     for (const [changed, words] of [
-      [code.replaceAll(named, word("", account.address)), /market, names 0x[0-9a-f]{40}, which is no contract/],
-      [code.replaceAll(named, word("1", account.address)), /market, names 0x0{23}1[0-9a-f]{40}, which is no contract/],
-      [code.replaceAll(named, word("", deployment.vault)), /does not name 0x[0-9a-fA-F]{40}, its extension/],
+      [code.replaceAll(named, word("", account.address)), /market, has proofs 0x[0-9a-f]{40}, not 0x/],
+      [code.replaceAll(named, word("1", account.address)), /market, has proofs 0x0{23}1[0-9a-f]{40}, not 0x/],
+      [code.replaceAll(named, word("", deployment.vault)), /market, has proofs 0x[0-9a-f]{40}, not 0x/],
+      // Known addresses and amounts in each other's places.
+      [swapped(code, word("", deployment.vault), word("", deployment.game)), /market, has vault 0x/],
+      [swapped(code, amount(l1.bounty), amount(l1.collateral)), /market, has bounty \d+, not \d+/],
       // At one of the places.
       [code.replace(named, word("", deployment.vault)), /the deployment's market, is not that of this package/],
     ] as const) {

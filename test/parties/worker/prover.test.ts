@@ -117,16 +117,33 @@ describe("a worker that proves", function () {
     await swapped.close();
   });
 
-  it("proverThatNeverAnswers_isGivenUp_inHalfOfTheTime", async () => {
+  it("proverThatNeverAnswers_isGivenUp_inHalfOfTheTime_andNoneIsAskedForAJobThatDoesNotPay", async () => {
     const address = `0x${"22".repeat(20)}`;
+    let price = 10n ** 12n;
     const session = {
-      publicClient: { getBlock: () => Promise.resolve({ timestamp: 1_000n }) },
+      publicClient: {
+        getBlock: () => Promise.resolve({ timestamp: 1_000n, baseFeePerGas: price }),
+        estimateMaxPriorityFeePerGas: () => Promise.resolve(0n),
+      },
       ...{ deployment: { chainId: LOCAL, market: address }, sender: { address } },
     };
-    const job = { id: `0x${"33".repeat(32)}`, terms: { keyHash: network.keyHash }, holder: { until: 1_400n } };
+    const fee = 10n ** 15n;
+    const terms = { keyHash: network.keyHash };
+    const job = { id: `0x${"33".repeat(32)}`, terms, holder: { until: 1_400n }, job: { fee } };
     const warnings: string[] = [];
     const log = { warn: (_: unknown, text: string) => warnings.push(text) };
-    const hanging = { knows: () => true, prove: () => new Promise(() => {}) };
+    let asked = 0;
+    const prove = (): Promise<never> => (asked++, new Promise(() => {}));
+    const hanging = { knows: () => true, publicValues: () => 3, prove };
+    // A job that does not pay the gas is not proven at all.
+    expect(await submitProven({ session, log, prover: hanging } as never, job as never, {} as never, "0x")).to.equal(
+      undefined,
+    );
+    expect([asked, warnings.splice(0)]).to.deep.equal([
+      0,
+      ["a proof's gas costs more than the fee: submitted without"],
+    ]);
+    price = 10n ** 9n;
     mock.timers.enable({ apis: ["setTimeout"] });
     try {
       const submitted = submitProven({ session, log, prover: hanging } as never, job as never, {} as never, "0x");

@@ -1,15 +1,13 @@
 import { Command } from "commander";
-import { FileError, readRegularFile } from "../../../base/regularFile.ts";
 import { table } from "../../../base/text.ts";
 import { writeWholeSync } from "../../../base/writeWhole.ts";
 import { otherSubject } from "../../../circuits/circuitHash.ts";
 import { loadCurve } from "../../../circuits/groth16/curve.ts";
-import { readKey } from "../../../circuits/groth16/keyFile.ts";
 import { prove } from "../../../circuits/groth16/prove.ts";
 import { faultOf, proofFile } from "../../../circuits/proofFile.ts";
 import { witnessOf } from "../../../circuits/witness.ts";
 import { createExecutor } from "../../../executor/createExecutor.ts";
-import { circuitOptions, loadCircuit, type CircuitOptions } from "../../circuits.ts";
+import { circuitOptions, loadCircuit, loadKey, type CircuitOptions } from "../../circuits.ts";
 import { UsageError } from "../../errors.ts";
 import { requirePlace, writing } from "../../folders.ts";
 import { addExamples } from "../../globalOptions.ts";
@@ -45,7 +43,7 @@ export function proveCommand(output: Output): Command {
       const tensors = readInputs(loaded.model, options.input ?? []);
       const inputs = model.inputs.map(({ name }) => tensors.get(name)!.bytes);
       const curve = await loadCurve();
-      const { key } = readKey(curve, readKeyBytes(options.key));
+      const { key } = loadKey(curve, options.key);
       const other = otherSubject(key.verifying, subject);
       if (other !== undefined) throw new UsageError(`--key ${options.key}: ${other}`);
       const executor = await createExecutor(model, { threads: 1 });
@@ -72,13 +70,4 @@ export function proveCommand(output: Output): Command {
       );
     });
   return addExamples(circuitOptions(command), "zk prove model.onnx --key model.key --input x=x.npy --proof proof.json");
-}
-
-function readKeyBytes(path: string): Uint8Array {
-  try {
-    return readRegularFile(path);
-  } catch (cause) {
-    if (!(cause instanceof FileError)) throw cause;
-    throw new UsageError(`--key ${path}: the file ${cause.message}`, { cause });
-  }
 }

@@ -35,16 +35,21 @@ async function createWorld() {
   const key = setUpKnown(curve, circuit.circuit, subjectOf(model.programRoot, circuit), SECRETS);
   const inputs = [networkInput(8, 3)];
   const outputs = outputsOf(model, inputs);
-  const witness = witnessOf(circuit, inputs, outputs, CONTEXT);
-  const proof = proofWords(prove(curve, key, circuit.circuit, witness.values));
-  const tensors: Tensor[] = [...circuit.inputs, ...circuit.outputs].map(({ dtype }, k) => ({
-    data: bytesToHex([...inputs, ...outputs][k]!),
-    dtype,
-  }));
+  /** A proof, and what it is about. */
+  const provenFor = (context: bigint, of = inputs): { proof: Eight; context: bigint; tensors: Tensor[] } => {
+    const results = outputsOf(model, of);
+    const { values } = witnessOf(circuit, of, results, context);
+    const tensors = [...circuit.inputs, ...circuit.outputs].map(({ dtype }, k) => ({
+      data: bytesToHex([...of, ...results][k]!),
+      dtype,
+    }));
+    return { proof: proofWords(prove(curve, key, circuit.circuit, values)), context, tensors };
+  };
+  const { proof, tensors } = provenFor(CONTEXT);
   const { viem } = await chains.create();
   const verifier = await viem.deployContract("ProofVerifier");
   const client = await viem.getPublicClient();
-  return { circuit, inputs, outputs, key: key.verifying, proof, tensors, verifier, client };
+  return { circuit, inputs, outputs, key: key.verifying, provenFor, proof, tensors, verifier, client };
 }
 
 describe("ProofVerifier", () => {
@@ -62,7 +67,12 @@ describe("ProofVerifier", () => {
       world.verifier.read.requireProof([hash, words, proof, call.context ?? CONTEXT, call.tensors ?? world.tensors]),
     );
   };
-  const NOT_PROVEN = "what was asked is refused: NotProven()";
+  /** What the verifier says to a proof that does not hold: names of the key and the context. */
+  const notProven = ({ hash, words = keyWords(world.key), context = CONTEXT }: Call = {}): string =>
+    `what was asked is refused: NotProven(${hash ?? wordsHash(words)}, ${context})`;
+  const refused = async (call: Call, message?: string): Promise<void> => {
+    expect(await outcome(call), message).to.equal(notProven(call));
+  };
 
   it("proofOfAnExecution_isTaken", async () => {
     expect(await outcome()).to.equal("accepted");
@@ -106,9 +116,15 @@ describe("ProofVerifier", () => {
   });
 
   it("contextOfAnother_isRefused", async () => {
-    expect(await outcome({ context: CONTEXT + 1n })).to.equal(NOT_PROVEN);
+    await refused({ context: CONTEXT + 1n });
     // The group takes a value and the value plus the order for one; the contract does not.
-    expect(await outcome({ context: CONTEXT + ORDER })).to.equal(NOT_PROVEN);
+    await refused({ context: CONTEXT + ORDER });
+    // The least values above the range: what is behind them in the sum is nothing, and the context's own point.
+    for (const context of [0n, 1n]) {
+      const { proof } = world.provenFor(context);
+      expect(await outcome({ context, proof })).to.equal("accepted");
+      await refused({ context: ORDER + context, proof });
+    }
   });
 
   it("eachByteOfTheTensorsChanged_isRefused", async () => {
@@ -117,9 +133,7 @@ describe("ProofVerifier", () => {
       for (let k = 0; k < data.length; k += 5) {
         const lie = Buffer.from(data);
         lie[k]! ^= 1;
-        expect(await outcome({ tensors: world.tensors.with(t, { ...tensor, data: bytesToHex(lie) }) })).to.equal(
-          NOT_PROVEN,
-        );
+        await refused({ tensors: world.tensors.with(t, { ...tensor, data: bytesToHex(lie) }) });
       }
     }
   });
@@ -157,9 +171,9 @@ describe("ProofVerifier", () => {
     for (const k of world.proof.keys()) {
       const value = world.proof[k]!;
       for (const lie of [0n, value + 1n, BASE_ORDER - value, value + BASE_ORDER, 2n ** 256n - 1n])
-        expect(await outcome({ proof: world.proof.with(k, lie) }), `word ${k}`).to.equal(NOT_PROVEN);
+        await refused({ proof: world.proof.with(k, lie) }, `word ${k}`);
     }
-    expect(await outcome({ proof: world.proof.map(() => 0n) })).to.equal(NOT_PROVEN);
+    await refused({ proof: world.proof.map(() => 0n) });
   });
 
   it("keyOfAnotherHash_isRefused", async () => {
@@ -171,14 +185,14 @@ describe("ProofVerifier", () => {
 
   it("keyWithAnotherCircuitsPoints_isRefused", async () => {
     const words = keyWords(world.key);
-    expect(await outcome({ words: words.with(HEAD_WORDS, 1n).with(HEAD_WORDS + 1, 2n) })).to.equal(NOT_PROVEN);
+    await refused({ words: words.with(HEAD_WORDS, 1n).with(HEAD_WORDS + 1, 2n) });
     // Points off the curve, and lists of another length.
     for (const k of [4, HEAD_WORDS + 2, HEAD_WORDS + 4])
-      expect(await outcome({ words: words.with(k, words[k]! + 1n) }), `${k}`).to.equal(NOT_PROVEN);
-    expect(await outcome({ words: words.with(HEAD_WORDS, words[HEAD_WORDS]! + BASE_ORDER) })).to.equal(NOT_PROVEN);
-    expect(await outcome({ words: words.slice(0, -2) })).to.equal(NOT_PROVEN);
-    expect(await outcome({ words: [...words, 1n, 2n] })).to.equal(NOT_PROVEN);
-    expect(await outcome({ words: words.slice(0, -1) })).to.equal(NOT_PROVEN);
+      await refused({ words: words.with(k, words[k]! + 1n) }, `${k}`);
+    await refused({ words: words.with(HEAD_WORDS, words[HEAD_WORDS]! + BASE_ORDER) });
+    await refused({ words: words.slice(0, -2) });
+    await refused({ words: [...words, 1n, 2n] });
+    await refused({ words: words.slice(0, -1) });
     for (const length of [0, 1, 3, HEAD_WORDS, HEAD_WORDS + 3])
       expect(await outcome({ words: words.slice(0, length) })).to.include(length === 0 ? "KnownSecrets" : "FlawedKey");
   });
@@ -203,7 +217,11 @@ describe("ProofVerifier", () => {
     // A public value without a point of its own is bound to nothing.
     const unbound = { ...key, publics: key.publics.with(2, [0n, 0n] as const) };
     expect(flawOf(unbound)).to.include("its point for public value 1");
-    expect(await outcome({ words: keyWords(unbound) })).to.equal(NOT_PROVEN);
+    await refused({ words: keyWords(unbound) });
+    // Also where the value is 0, and the sum is right without the point.
+    const zeros = world.provenFor(CONTEXT, [new Uint8Array(world.inputs[0]!.length)]);
+    expect(await outcome(zeros)).to.equal("accepted");
+    await refused({ ...zeros, words: keyWords(unbound) });
     expect(flawOf(key)).to.equal(undefined);
     expect(keyOf(keyWords(key))).to.deep.equal(key);
   });
