@@ -116,7 +116,7 @@ function directionOf(action: Action, before: Ends, after: Ends): number {
   return slopeOf(op, position, constant);
 }
 
-/** The direction of operations that floats and integers share. */
+/** The direction for operations with floats and integers alike. */
 function slopeOf(op: Op, position: 0 | 1, constant: Word | undefined): number {
   if (op === Op.add || op === Op.cast || op === Op.min || op === Op.max) return 1;
   if (op === Op.sub) return position === 0 ? 1 : -1;
@@ -166,7 +166,7 @@ function numberIn(word: Word, unit: number, up: boolean): bigint {
   return up ? -(-signed >> places) : signed >> places;
 }
 
-/** How a function with few levels is computed: the levels of the root's numbers, or of these times -1. */
+/** How a function with few levels is computed: the levels for the root's numbers, or for the numbers times -1. */
 type Steps = {
   readonly isMirrored: boolean;
   /** The integer at level 0. */

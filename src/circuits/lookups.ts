@@ -15,7 +15,7 @@ const MAX_TABLE = 256n;
 /** Numbers in one unit, and their bounds. */
 type Aligned = { numbers: Fixed[]; unit: number; low: bigint; high: bigint };
 
-/** Functions of one number, and reads at places that depend on data. */
+/** Functions with a single operand, and reads at places computed from data. */
 export class Functions {
   readonly #circuit: Circuit;
   readonly #tables: Tables;

@@ -123,7 +123,7 @@ export class Operations {
     return this.#varying(signature(op)!.name, dtype, operands[0]!, operands[1]!);
   }
 
-  /** A function of one number. It becomes constraints where its value is needed, and once for all who need it. */
+  /** A function of one number. The first reader makes the constraints, and later readers share the result. */
   #pending(base: Varying | Pending, action: Action): Pending {
     const known = getOrAdd(this.#made, base instanceof Pending ? base : base.fixed, () => new Map<string, Pending>());
     const { op, dtype, to, position, constant } = action;

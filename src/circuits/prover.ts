@@ -51,7 +51,7 @@ export class KeyProver {
     return [...this.#keys.keys()];
   }
 
-  /** Whether a job's key is one of these, and of the job's program. */
+  /** Whether the prover has a job's key, and the key names the job's program. */
   knows({ job, terms }: Pick<JobRecord, "job" | "terms">): boolean {
     return terms !== undefined && this.#keys.get(terms.keyHash)?.program === job.programRoot;
   }
@@ -153,7 +153,7 @@ export class KeyProver {
 const errorOf = ({ code, reason }: { code: string; reason: string }): Error =>
   code === "KEY_FILE" ? new KeyFileError(reason) : new NoProofError(reason);
 
-/** The part of a model that the thread needs, in buffers of its own. */
+/** A model's part for the thread, in separate buffers. */
 const circuitModel = ({ program, programRoot, constants, inputs, outputs, origins }: CompiledModel): CircuitModel => ({
   ...{ program, programRoot, inputs, outputs, origins },
   constants: new Map([...constants].map(([root, bytes]) => [root, new Uint8Array(bytes)])),

@@ -62,7 +62,7 @@ export function loadDomains(
   return { ...program, domains };
 }
 
-/** A program with its circuit, and what a key for it says. @throws NegativeVerdict for a program without one */
+/** A program, the program's circuit, and words for a key. @throws NegativeVerdict for a program without one */
 export function loadCircuit(
   path: string,
   options: CircuitOptions,

@@ -202,7 +202,7 @@ export class Blocks {
     return expected && tokensGuess(model, inputs, expected);
   }
 
-  /** The inputs of the next items, as far as they are known. @returns undefined for too few */
+  /** The known inputs for the next items. @returns undefined for too few */
   #itemsFrom({ from, carried }: Start, to: number, guess: Guess, most: number): BlockInputs | undefined {
     const { inputs } = this.#run;
     const guesses: Carried[] = [];

@@ -26,7 +26,7 @@ export type DeviceOptions = {
   cpu: Execute;
   /** The share of executions repeated by the CPU, 0 to 1. Each item is drawn separately; doubted orders always are. */
   share: number;
-  /** Called after each execution on the GPU, also one that failed, with the seconds that it took. */
+  /** Called with the seconds after each execution on the GPU, failed executions included. */
   onGpuSeconds: (seconds: number) => void;
   /** Called once, with the GPU's fault. */
   onStop: (error: ExecutionDeviceError) => void;

@@ -87,7 +87,7 @@ export async function compareExperiment(number: number, gpu: Gpu): Promise<Compa
   return compareProgram(model, inputs, gpu, `experiment ${number}, ${operator}`, kernels);
 }
 
-/** How many comparisons there are of a function near a point, and of a function in a 256th of its inputs. */
+/** How many comparisons a function has near a point, and in a 256th of all inputs. */
 export const [NEAR_POINTS, STRIDED] = [POINTS.length * FUNCTIONS.length, CHUNKS * FUNCTIONS.length];
 
 /** One input of so many, for strided inputs: 2^24 for each function. */

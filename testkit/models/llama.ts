@@ -53,7 +53,7 @@ export const LLAMA_TINY: LlamaShape = {
 
 /** Weights that share a scale and a zero point. */
 const BLOCK = 32;
-/** The standard deviation of numbers that are uniform over all of so many bits. */
+/** The standard deviation for uniform numbers with so many bits. */
 const deviationOf = (bits: number): number => Math.sqrt((4 ** bits - 1) / 12);
 
 const MICROSOFT = "com.microsoft";

@@ -62,8 +62,9 @@ export function lineMappings(mappings) {
  * name the node), and extras that no job needs: their stack traces need no lines of the sources.
  */
 const WITHOUT_MAPS = [
-  ...["attestation", "chain/abi", "circuits", "cli", "compiler", "examine", "executor", "model", "native"],
-  ...["numerics", "parties/gateway"],
+  ...["attestation", "chain/abi", "circuits", "cli", "compiler", "examine", "model", "native", "numerics"],
+  ...["blocks", "gpu", "loops", "plan", "product", "threads"].map((folder) => `executor/${folder}`),
+  "parties/gateway",
 ];
 
 /**

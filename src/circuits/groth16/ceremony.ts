@@ -22,7 +22,7 @@ export type Contribution = {
   readonly response: bigint;
 };
 
-/** The transcript of a second phase: users of the key trust one of its contributors to have forgotten a factor. */
+/** The transcript of a second phase: users trust at least one contributor to have forgotten a factor. */
 export type Ceremony = {
   /** `hash` of the powers from which the key was begun. */
   readonly phase1: string;

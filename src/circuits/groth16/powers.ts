@@ -12,7 +12,7 @@ import { randomScalar } from "./randomScalar.ts";
 export type Powers = {
   /** BLAKE2b-512 of the file, in hexadecimal digits: the hash by which public files are known. */
   readonly hash: string;
-  /** log2 of the rows of the circuit that these powers are for. */
+  /** log2 of a circuit's rows; the powers suffice for the circuit. */
   readonly log: number;
   /** From tau^0 to tau^(2n - 2), n rows. */
   readonly tau1: readonly Mcl.G1[];

@@ -72,7 +72,7 @@ const PARAMETERS = ["rate", "maxWork", "arityBits", "maxStepGas", "maxStepBytes"
 const AMOUNTS = ["priceCap", "bounty", "collateral", "penaltyBps", "sink"] as const;
 
 /**
- * What the immutables of each contract hold, in the order of `immutablesOf`. A `hash` covers names of this list, and
+ * The values in each contract's immutables, in the order from `immutablesOf`. A `hash` covers names of this list, and
  * the contracts' constructors have compared the hashes.
  */
 const IMMUTABLES = {

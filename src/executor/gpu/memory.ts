@@ -20,7 +20,7 @@ export type GpuMemory = {
   constants: readonly { ref: ConstantRef; region: Region }[];
   /** By step: a product's memory. */
   own: ReadonlyMap<number, Region>;
-  /** For each checkpoint, the nodes of the tensor's tree, as `Levels` has them. */
+  /** For each checkpoint, the tensor's tree, as `Levels` describes. */
   nodes: readonly Region[];
   /** The nodes for missing leaves, of all heights. */
   zeros: Region;

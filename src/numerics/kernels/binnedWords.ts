@@ -67,7 +67,7 @@ export function binnedWordsFunction(): FunctionBuilder {
   const power = (exponent: Code): Code => i64.shl(i64.extendI32U(exponent), i64.const(FRACTION_BITS));
   const product = (first: Code, second: Code): Code => [
     left.set(f64x2.mul(first, second)),
-    // A NaN is passed over here, and stays in what is left.
+    // The loop passes over a NaN, and the NaN stays among the rest.
     most.set(f64x2.pmax(most.get, f64x2.abs(left.get))),
     bins.map(({ sum, shifter }) => [
       next.set(f64x2.sub(f64x2.add(left.get, shifter.get), shifter.get)),

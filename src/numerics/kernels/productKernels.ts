@@ -45,8 +45,8 @@ export type ProductKernels = {
     ...args: [a: number, b: number, bStep: number, terms: number, count: number, out: number, scratch: number]
   ) => void;
   /**
-   * Writes `count` sums of `terms` products of float32 as int64: each product times `scale`, rounded to an integer and
-   * clamped. The second factors are `bStep` bytes apart: 4, or 0 for a single factor of all terms.
+   * Writes `count` sums, each over `terms` float32 products, as int64: each product times `scale`, rounded to an
+   * integer and clamped. The second factors are `bStep` bytes apart: 4, or 0 for a single factor of all terms.
    */
   fixedSums: (
     ...args: [

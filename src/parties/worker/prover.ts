@@ -16,7 +16,7 @@ import type { RunExecution } from "../../dispute/run/runExecution.ts";
 
 /** Proves outputs under keys that the worker's settings name. */
 export type Prover = {
-  /** Whether one of the keys is the job's, and of the job's program. */
+  /** Whether the keys include the job's key, and the key names the job's program. */
   knows(job: Pick<JobRecord, "job" | "terms">): boolean;
   /** How many public values the proofs of a known job have, with the context. */
   publicValues(job: Pick<JobRecord, "terms">): number;

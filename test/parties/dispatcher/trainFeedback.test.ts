@@ -11,7 +11,6 @@ import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
 import { shareTraining, trainShares } from "../../../src/parties/dispatcher/trainShares.ts";
 import { TrainingStore } from "../../../src/parties/dispatcher/trainingStore.ts";
-import { itInTime } from "../../../testkit/atLength.ts";
 import { passTime } from "../../../testkit/dispatch/passTime.ts";
 import { startServer } from "../../../testkit/dispatch/servers.ts";
 import { TRAINABLE, trainableModel, trainingBatch } from "../../../testkit/models/trainable.ts";
@@ -84,7 +83,7 @@ describe("training over shares with feedback", function () {
   before(() => (folder = mkdtempSync(join(tmpdir(), "refute-feedback-"))));
   after(() => rmSync(folder, { recursive: true }));
 
-  itInTime("aLieAboutAFeedback_isRefuted_byTheClaimsThatASecretDraws_andTheStateIsThatOfTheProgram", async () => {
+  it("aLieAboutAFeedback_isRefuted_byTheClaimsThatASecretDraws_andTheStateIsThatOfTheProgram", async () => {
     const session = await players().chain.newSession(parseEther("3"));
     const { chainId, market } = session.deployment;
     const requester = session.sender.address;

@@ -91,7 +91,7 @@ const atMost = (name: string, most: number, found: number, what = "of the time o
 const times = (a: number, b: number): string => (a / b).toFixed(2);
 const medianOf = (all: readonly number[]): number => all.toSorted((a, b) => a - b)[all.length >> 1]!;
 
-/** How often a time is taken, by turns with what it is compared with. */
+/** How often each time is taken, by turns. */
 const ROUNDS = 3;
 
 /** Takes the processor time of things by turns. @returns the median of each, milliseconds, and the last results */

@@ -1,4 +1,4 @@
-/** A text on a GPU: what writing, committing and checking take, and what is read of the GPU. */
+/** A text on a GPU: the time for writing, committing and checking, and the bytes read from the GPU. */
 import { decoderInputs } from "../../../src/compiler/wraps/decoderInputs.ts";
 import { knownProgram } from "../../../src/dispute/run/execution.ts";
 import { openGpu } from "../../../src/executor/gpu/device.ts";

@@ -87,7 +87,7 @@ async function verifyKey(path: string, options: Options, output: Output): Promis
   );
 }
 
-/** @throws NegativeVerdict for a key that is not of the program */
+/** @throws NegativeVerdict for a key made for another program */
 function checkedKey(
   curve: Curve,
   { circuit: { circuit }, subject }: Loaded,

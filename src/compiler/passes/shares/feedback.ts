@@ -35,7 +35,7 @@ export function elementwise(
 }
 
 /**
- * Returns a bare float32 sum with the feedback added: what earlier steps of this share did not send.
+ * Returns a bare float32 sum with the feedback added: the rest that the share's earlier steps did not send.
  * @param input The feedback's number among the share's inputs. @param count The feedback's elements.
  */
 export function withFeedback(sum: Step, input: number, count: number): Step {

@@ -24,7 +24,7 @@ export const groupedCount = (count: number, most: number): number => {
 const plainAxis = (extent: number, coeffs: Axis["coeffs"]): Axis => ({ extent, stride: 1, base: 0, div: 1, coeffs });
 
 /**
- * Returns steps keeping one number of each group of neighbours: the numbers, the position in each group with the
+ * Returns steps keeping one number for each group among neighbours: the numbers, the position in each group with the
  * greatest size (NaN before all, the lowest among equals), the number there, the feedback (all other numbers; 0 there).
  * @param sum The numbers, without an epilogue after them.
  * @param most Neighbours in a group, at most 256.

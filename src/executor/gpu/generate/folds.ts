@@ -111,7 +111,7 @@ export const isShareable = ({ reduce, reduceType }: Step): boolean =>
  * reductions keep the order: a lane takes consecutive terms.
  * @param lanes The lanes of an element: a divisor of a workgroup's.
  * @param terms The text of the number of terms.
- * @param each The text of the number of terms that a lane takes.
+ * @param each The text for the number of terms in a lane.
  */
 export function sharedFold(step: Step, a: string, b: string, lanes: number, terms: string, each: string): SharedFold {
   if (!isExact(step)) return orderedFold(step, a, b, lanes, terms, each);

@@ -35,7 +35,7 @@ const [LANES, MANY_TERMS] = [16, 1_024];
 /** Operations of a lane besides its terms: emptying and adding limbs. */
 const SHARING = 3_000;
 
-/** Elements of a word of memory that an invocation writes. */
+/** Elements in a memory word; an invocation writes whole words. */
 const perWordOf = ({ dtype }: Step): number => Math.max(1, 4 / dtypeBytes(dtype));
 
 const termsOf = ({ redDigits }: Step): number => redDigits.reduce((product, radix) => product * radix, 1);
@@ -156,7 +156,7 @@ function storedText(step: Step, base: string): [store: string, write: string] {
   return [`v |= (${bits} & ${2 ** (8 * size) - 1}u) << (${8 * size}u * q);`, `poke(${base} + w, v);`];
 }
 
-/** The function that computes the words of an invocation and writes them. */
+/** The function for an invocation: computes words, and writes the words. */
 function storeText(step: Step, base: string, count: string): string {
   const perWord = perWordOf(step);
   const [store, write] = storedText(step, base);
@@ -198,7 +198,7 @@ type Given = { sums?: Sums | undefined; shared?: { declares: string } };
 /**
  * The function that computes an element.
  * @param name The function's name.
- * @param load What the names of functions that give inputs begin with.
+ * @param load The beginning for the names of functions giving inputs.
  */
 function elementText(step: Step, P: Parameters, { sums, shared }: Given, name = "element", load = "load"): string {
   const digits = digitNames(step);
