@@ -1,5 +1,6 @@
 import { DType } from "../../numerics/dtype.ts";
 import { wordNumber } from "../../numerics/numbers.ts";
+import { castsOnce, handlesLimbs } from "../../program/loops.ts";
 import { Op } from "../../program/operations.ts";
 import { Reduce, type Instruction, type Step } from "../../program/types.ts";
 import { slotTypes } from "../loops/slots.ts";
@@ -31,6 +32,8 @@ export function planFixedSum(resources: PlanResources, step: Step, out: Region):
 /** Reads a term back to front: cast, max, min, round, times the scale, a product or a single factor. */
 function fixedSumOf(step: Step): FixedSum | undefined {
   if (step.reduce !== Reduce.sum || step.reduceType !== int64 || !isIdentityEpilogue(step)) return undefined;
+  // Loops over factors would round such casts twice.
+  if (!castsOnce(step) || handlesLimbs(step)) return undefined;
   const { termReads, constants, term } = step;
   const types = slotTypes(
     termExpression(step),

@@ -1,15 +1,18 @@
 import { expect } from "chai";
 import { makeProvable } from "../../../src/compiler/passes/provable/makeProvable.ts";
 import { partialSumStep } from "../../../src/compiler/passes/provable/splits.ts";
+import { fixedSum } from "../../../src/compiler/passes/shares/fixedSum.ts";
 import { createExecutor } from "../../../src/executor/createExecutor.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { DType } from "../../../src/numerics/dtype.ts";
+import { numberWord } from "../../../src/numerics/numbers.ts";
 import { estimateStepProof } from "../../../src/program/gas.ts";
 import { MAX_STEP_BYTES } from "../../../src/program/limits.ts";
-import { Reduce, type Step } from "../../../src/program/types.ts";
+import { Reduce, type Instruction, type Step } from "../../../src/program/types.ts";
+import { Op } from "../../../src/program/operations.ts";
 import { validateStep } from "../../../src/program/validate.ts";
 import { float32Words } from "../../../testkit/numerics/float32Words.ts";
-import { matMulStep, stepModel } from "../../../testkit/programs/stepModel.ts";
+import { matMulStep, rowSumStep, stepModel } from "../../../testkit/programs/stepModel.ts";
 import { tensorOf } from "../../../testkit/programs/tensorOf.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 
@@ -93,5 +96,47 @@ describe("words of exact sums, added again", function () {
     }
     expect(new Set(made).size).to.equal(1);
     expect(made[0]).to.equal(Buffer.from(executeReference(model, tensors)[0]!).toString("base64"));
+  });
+});
+
+describe("fixed sums", function () {
+  this.timeout(60_000);
+  const [rows, terms] = [64, 32];
+  const { float16, bfloat16, float32, float64, int64 } = DType;
+  const cast = (from: DType, a: number, to: DType): Instruction => ({ op: Op.cast, dtype: from, a, b: to, c: 0 });
+
+  it("castsFromWideTypesToHalves_areRoundedOnce", async () => {
+    const sum = rowSumStep(rows, terms);
+    // A little more than half a unit of float16 above 1: rounded to float32 first, a tie.
+    const wide = numberWord(1 + 2 ** -11 + 2 ** -30, float64);
+    const halves: Step = {
+      ...sum,
+      constants: [{ dtype: float64, value: wide }],
+      term: {
+        code: [
+          cast(float32, 0, float64),
+          { op: Op.mul, dtype: float64, a: 2, b: 1, c: 0 },
+          cast(float64, 3, float16),
+          cast(float16, 4, float32),
+        ],
+        ...{ outA: 5, outB: 0 },
+      },
+    };
+    await compare(
+      [fixedSum(halves, terms)],
+      [new Uint8Array(new Float32Array(rows * terms).fill(1).buffer)],
+      "float64",
+    );
+    const integers: Step = {
+      ...sum,
+      inputs: [{ kind: "input", index: 0, dtype: int64, count: rows * terms }],
+      constants: [{ dtype: float32, value: numberWord(2 ** -30, float32) }],
+      term: {
+        code: [cast(int64, 0, bfloat16), cast(bfloat16, 2, float32), { op: Op.mul, dtype: float32, a: 3, b: 1, c: 0 }],
+        ...{ outA: 4, outB: 0 },
+      },
+    };
+    const large = new BigInt64Array(rows * terms).fill(2n ** 40n + 2n ** 32n + 1n);
+    await compare([fixedSum(integers, terms)], [new Uint8Array(large.buffer)], "int64");
   });
 });
