@@ -1,5 +1,6 @@
 import { dtypeBytes, dtypeName, readWord, type DType as DTypeCode } from "../numerics/dtype.ts";
 import type { CircuitModel } from "./proverMessages.ts";
+import { constantBytes } from "../program/constants.ts";
 import { Op } from "../program/operations.ts";
 import { hasTwoResults } from "../program/reduction.ts";
 import type { Instruction, Step, TensorRef, View } from "../program/types.ts";
@@ -48,6 +49,8 @@ const MAX_CONSTRAINTS = 2 ** 19;
 const MAX_PUBLIC_VALUES = 900;
 /** The most reduction terms and elements in a program. */
 const MAX_TERMS = 2 ** 23;
+/** The longest chain of steps: each takes a part of the call stack. */
+const MAX_DEPTH = 256;
 /** Units to try, from fine to coarse, where exact sums span too many bits. */
 const UNITS = [undefined, -100, -90, -80, -72, -64, -56, -48, -40] as const;
 
@@ -103,6 +106,9 @@ class Compiler {
   readonly #inputs: Decoded[][] = [];
   readonly #domains: readonly (Domain | undefined)[];
   readonly #elements = new Map<number, (Value | undefined)[]>();
+  readonly #constants = new Map<TensorRef, Uint8Array>();
+  /** Steps in computation: each waits for an element of the next. */
+  #depth = 0;
 
   constructor(model: CircuitModel, domains: readonly (Domain | undefined)[], finest: number | undefined) {
     [this.#model, this.#domains, this.#finest] = [model, domains, finest];
@@ -176,7 +182,14 @@ class Compiler {
 
   #element(step: number, index: number): Value {
     const elements = getOrAdd(this.#elements, step, () => []);
-    return (elements[index] ??= this.#at(step, () => this.#compute(this.#model.program.steps[step]!, index)));
+    return (elements[index] ??= this.#at(step, () => {
+      if (this.#depth === MAX_DEPTH)
+        throw new CircuitRefusalError(`circuits know at most ${MAX_DEPTH} steps, each reading the step before`);
+      this.#depth++;
+      const value = this.#compute(this.#model.program.steps[step]!, index);
+      this.#depth--;
+      return value;
+    }));
   }
 
   /** Mirrors `evaluateElement` with the circuit's values. */
@@ -246,7 +259,8 @@ class Compiler {
   #read(ref: TensorRef, offset: number): Value {
     if (ref.kind === "step") return this.#element(ref.index, offset);
     if (ref.kind === "input") return { fixed: this.#inputs[ref.index]![offset]!.value };
-    return { word: readWord(this.#model.constants.get(ref.root)!, offset, ref.dtype) };
+    const bytes = getOrAdd(this.#constants, ref, () => constantBytes(this.#model.constants, ref));
+    return { word: readWord(bytes, offset, ref.dtype) };
   }
 }
 

@@ -56,8 +56,10 @@ export class Functions {
    * @param at Gives the value by its index.
    * @throws CircuitRefusalError if the index has too many numbers; SpanError
    */
-  valueAt(index: Varying, dtype: DTypeCode, at: (index: bigint) => Value): Value {
-    const numbers = index.choice?.numbers ?? numbersWithin(index.fixed);
+  valueAt({ fixed: index, ...given }: Varying, dtype: DTypeCode, at: (index: bigint) => Value): Value {
+    // Numbers and selectors come from one choice: two lists for an integer may differ.
+    const choice = given.choice ?? this.#choices.get(index);
+    const numbers = choice?.numbers ?? numbersWithin(index);
     const values = numbers.map(at);
     const first = values[0]!;
     if (values.every((value) => value === first || sameWord(value, first))) return first;
@@ -66,21 +68,26 @@ export class Functions {
     requireSpan(spanOf({ ...aligned, linear: ZERO }), "a table");
     const isConstant = values.every((value) => "word" in value);
     const linear = isConstant
-      ? this.#constants(index, numbers, aligned)
-      : this.#sum(this.#choice(index, numbers).selectors(), values, aligned);
+      ? this.#constants(index, choice, numbers, aligned)
+      : this.#sum((choice ?? this.#choose(index, numbers)).selectors(), values, aligned);
     const fixed: Fixed = { linear, unit, low, high };
-    const choice = isConstant && isInteger(dtype) ? resultChoice(index.choice, values) : undefined;
-    return choice === undefined ? { fixed } : { fixed, choice };
+    const result = isConstant && isInteger(dtype) ? resultChoice(choice, values) : undefined;
+    return result === undefined ? { fixed } : { fixed, choice: result };
   }
 
-  #constants({ fixed, choice }: Varying, numbers: readonly bigint[], { numbers: entries }: Aligned): Linear {
+  #constants(
+    index: Fixed,
+    choice: Choice | undefined,
+    numbers: readonly bigint[],
+    { numbers: entries }: Aligned,
+  ): Linear {
     const known = new Map(numbers.map((number, k) => [number, entries[k]!.low]));
-    return this.#tables.read(fixed, choice, (number) => known.get(number)!);
+    return this.#tables.read(index, choice, (number) => known.get(number)!);
   }
 
-  #choice({ fixed, choice }: Varying, numbers: readonly bigint[]): Choice {
-    const made = choice ?? this.#choices.get(fixed) ?? chosen(this.#circuit, fixed.linear, numbers);
-    this.#choices.set(fixed, made);
+  #choose(index: Fixed, numbers: readonly bigint[]): Choice {
+    const made = chosen(this.#circuit, index.linear, numbers);
+    this.#choices.set(index, made);
     return made;
   }
 

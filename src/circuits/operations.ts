@@ -102,7 +102,10 @@ export class Operations {
         return this.#pending(x, { op, dtype, to: dtype, position: 0, constant: y?.word });
       if (isKnown(x) && !isKnown(y!)) return this.#pending(y!, { op, dtype, to: dtype, position: 1, constant: x.word });
     }
-    return this.#varying(name, dtype, this.settled(a), this.settled(b));
+    const [p, q] = [this.settled(a), this.settled(b)];
+    // A function with equal results everywhere is a constant, and may be NaN or infinite.
+    const results = [p, q].slice(0, arity);
+    return results.every(isKnown) ? apply(op, dtype, results) : this.#varying(name, dtype, p, q);
   }
 
   /** A value as constraints. @throws CircuitRefusalError */

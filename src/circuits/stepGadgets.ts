@@ -72,6 +72,9 @@ function atMost(circuit: Circuit, bits: readonly Linear[], number: Linear, most:
 const anyOf = (circuit: Circuit, bits: readonly Linear[]): Linear =>
   bits.length < 2 ? (bits[0] ?? ZERO) : isNonzero(circuit, fromBits(bits));
 
+const clamped = (value: bigint, least: bigint, most: bigint): bigint =>
+  value < least ? least : value > most ? most : value;
+
 /**
  * A function's level at an integer, by a table of the levels' bounds: the prover names the level, and the integer must
  * lie between the level's bounds.
@@ -82,9 +85,9 @@ export function boundedLevel(circuit: Circuit, x: Fixed, { starts, before }: Lev
   const level = circuit.wire((read) => BigInt(starts.filter((start) => read(linear) >= start).length));
   const place: Fixed = { linear: level, unit: 0, low: 0n, high: BigInt(starts.length) };
   const tables = new Tables(circuit);
-  // Beyond the highest level, no number is between the bounds.
-  const least = tables.readBits(place, (l) => (l === 0 ? low : (starts[l - 1] ?? high + 1n)));
-  const most = tables.readBits(place, (l) => before[l] ?? high);
+  // Levels may begin or end beyond the integer's bounds. Beyond the highest level, no number is between the bounds.
+  const least = tables.readBits(place, (l) => (l === 0 ? low : clamped(starts[l - 1] ?? high + 1n, low, high + 1n)));
+  const most = tables.readBits(place, (l) => clamped(before[l] ?? high, low - 1n, high));
   const span = bitLength(high - low);
   requireSpan(span + 1, "a function's operand");
   for (const difference of [minus(linear, least), minus(most, linear)]) {

@@ -32,7 +32,11 @@ export function witnessOf(
   });
   const values = circuit.solve(words.flat(), [context]);
   if (circuit.violated(values).length > 0)
-    throw new NoProofError(`a value on the way is finer than 2^${program.finest}, the unit of this circuit: no proof`);
+    throw new NoProofError(
+      program.finest === undefined
+        ? "the circuit has no assignment for these inputs: no proof"
+        : `a value on the way is finer than 2^${program.finest}, the unit of this circuit: no proof`,
+    );
   const publics = publicValues(program, inputs, outputs, context);
   const differing = publics.findIndex((value, k) => value !== values[1 + k]);
   if (differing !== -1)
