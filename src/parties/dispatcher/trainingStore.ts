@@ -5,10 +5,11 @@ import { DispatchStateError } from "./errors.ts";
 /** "reft" in ASCII. */
 const APPLICATION_ID = 0x72656674;
 
+/** A loss is text: SQLite has no NaN. */
 const SCHEMA = `
   create table run (id text not null, chain integer not null, market text not null, requester text not null);
   create table steps (
-    step integer primary key, loss real not null, fee text not null, gas integer not null, jobs integer not null,
+    step integer primary key, loss text not null, fee text not null, gas integer not null, jobs integer not null,
     bytes integer not null
   );
   create table state (name text primary key, data blob not null);
@@ -44,7 +45,7 @@ export class TrainingStore {
    * @throws DispatchStateError, DatabaseFileError, DatabaseInUseError, DatabaseAccessError
    */
   static async open(path: string, { run, chainId, market, requester }: TrainingOwner): Promise<TrainingStore> {
-    const content = { applicationId: APPLICATION_ID, what: "the state of a training", schema: SCHEMA, version: 1 };
+    const content = { applicationId: APPLICATION_ID, what: "the state of a training", schema: SCHEMA, version: 2 };
     const database = await Database.open(path, content);
     const has = database.first("select * from run");
     if (has === undefined) database.run("insert into run values (?, ?, ?, ?)", run, chainId, market, requester);
@@ -85,7 +86,7 @@ export class TrainingStore {
   finish({ step, loss, fee, gas, jobs, bytes }: TrainedStep, state: ReadonlyMap<string, Uint8Array>): void {
     this.#database.transaction(() => {
       const sql = "insert into steps values (?, ?, ?, ?, ?, ?)";
-      this.#database.run(sql, step, loss, String(fee), gas, jobs, bytes);
+      this.#database.run(sql, step, String(loss), String(fee), gas, jobs, bytes);
       for (const [name, data] of state) this.#database.run("insert or replace into state values (?, ?)", name, data);
     });
   }
