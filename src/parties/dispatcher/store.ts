@@ -16,6 +16,9 @@ export type Attempt = {
 /** The outcome of checking a claim: not drawn, drawn and not yet executed, or the result. */
 export type Check = "passed over" | "drawn" | "right" | "wrong";
 
+/** The most bytes of an output: SQLite's rows end at 10^9 bytes, and a row has a key besides. */
+export const MAX_OUTPUT_BYTES = 999_999_000;
+
 /** "refd" in ASCII. */
 const APPLICATION_ID = 0x72656664;
 

@@ -1,8 +1,10 @@
 import { concatHex, keccak256, stringToHex, type Hex } from "viem";
 import { Database } from "../../base/database/database.ts";
 import { TRAINING } from "../../compiler/wraps/wrapTraining.ts";
+import { dtypeBytes } from "../../numerics/dtype.ts";
 import { concatenated } from "../../program/merkle/concatenated.ts";
 import { sha256, toHex } from "../../program/merkle/hash.ts";
+import { product } from "../../program/sums.ts";
 import { bytesOf } from "../../program/trace/runInputs.ts";
 import type { KnownProgram } from "../../dispute/run/execution.ts";
 import { cutBatch, type Batch } from "./batch.ts";
@@ -10,7 +12,7 @@ import { costsOf } from "./costs.ts";
 import { dispatch } from "./dispatcher.ts";
 import { DispatchInputError } from "./errors.ts";
 import type { DispatchOptions, DispatchTerms } from "./options.ts";
-import { DispatchStore } from "./store.ts";
+import { DispatchStore, MAX_OUTPUT_BYTES } from "./store.ts";
 import type { TrainedStep, TrainingStore } from "./trainingStore.ts";
 
 /** A training whose steps are computed by many workers. */
@@ -41,6 +43,13 @@ export function shareTraining(given: Omit<ShareTraining, "id">): ShareTraining {
     throw new DispatchInputError(
       `the joining program is not one of ${shares} shares of these parts: compile both anew`,
     );
+  for (const { name, dtype, shape } of [...part.model.outputs, ...join.model.outputs]) {
+    const bytes = product(shape) * dtypeBytes(dtype);
+    if (bytes > MAX_OUTPUT_BYTES)
+      throw new DispatchInputError(
+        `the output "${name}" has ${bytes} bytes, at most ${MAX_OUTPUT_BYTES} fit the state file: train a smaller model`,
+      );
+  }
   const own = feedbacks(part);
   part.model.inputs.forEach(({ name }, k) => {
     if (own.has(name)) return;

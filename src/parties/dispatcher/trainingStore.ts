@@ -1,9 +1,14 @@
 import { getAddress, type Address, type Hex } from "viem";
 import { Database } from "../../base/database/database.ts";
+import { getOrAdd } from "../../base/getOrAdd.ts";
+import { concatenated } from "../../program/merkle/concatenated.ts";
 import { DispatchStateError } from "./errors.ts";
 
 /** "reft" in ASCII. */
 const APPLICATION_ID = 0x72656674;
+
+/** The most bytes of a tensor in a row: SQLite's rows end at 10^9 bytes, and all shares' feedbacks are longer. */
+const ROW_BYTES = 2 ** 24;
 
 /** A loss is text: SQLite has no NaN. */
 const SCHEMA = `
@@ -12,7 +17,7 @@ const SCHEMA = `
     step integer primary key, loss text not null, fee text not null, gas integer not null, jobs integer not null,
     bytes integer not null
   );
-  create table state (name text primary key, data blob not null);
+  create table state (name text not null, row integer not null, data blob not null, primary key (name, row));
 `;
 
 /** Whose training it is: the run, the chain, the market and the requester. */
@@ -78,8 +83,10 @@ export class TrainingStore {
 
   /** The state after the last finished step, by the names of carried inputs; empty before the first one. */
   state(): Map<string, Uint8Array> {
-    const rows = this.#database.all("select name, data from state");
-    return new Map(rows.map(({ name, data }) => [name as string, data as Uint8Array]));
+    const tensors = new Map<string, Uint8Array[]>();
+    for (const { name, data } of this.#database.all("select name, data from state order by name, row"))
+      getOrAdd(tensors, name as string, () => []).push(data as Uint8Array);
+    return new Map([...tensors].map(([name, rows]) => [name, concatenated(rows)]));
   }
 
   /** Notes a finished step with the state after it. */
@@ -87,7 +94,13 @@ export class TrainingStore {
     this.#database.transaction(() => {
       const sql = "insert into steps values (?, ?, ?, ?, ?, ?)";
       this.#database.run(sql, step, String(loss), String(fee), gas, jobs, bytes);
-      for (const [name, data] of state) this.#database.run("insert or replace into state values (?, ?)", name, data);
+      this.#database.run("delete from state");
+      for (const [name, data] of state)
+        for (let row = 0; row * ROW_BYTES < data.length; row++)
+          this.#database.run(
+            "insert into state values (?, ?, ?)",
+            ...[name, row, data.subarray(row * ROW_BYTES, (row + 1) * ROW_BYTES)],
+          );
     });
   }
 

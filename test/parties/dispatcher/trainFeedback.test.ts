@@ -9,6 +9,7 @@ import { knownProgram } from "../../../src/dispute/run/execution.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
+import { DispatchInputError } from "../../../src/parties/dispatcher/errors.ts";
 import { shareTraining, trainShares } from "../../../src/parties/dispatcher/trainShares.ts";
 import { TrainingStore } from "../../../src/parties/dispatcher/trainingStore.ts";
 import { passTime } from "../../../testkit/dispatch/passTime.ts";
@@ -75,6 +76,16 @@ const lying = (): ReturnType<typeof reference> => {
   expect(output).to.be.at.least(0);
   return reference({ step: checkpoints[outputs[output]!]!.step, element: 0 });
 };
+
+describe("a training over shares", () => {
+  it("anOutputThatFitsNoRowOfTheStateFile_isRefusedByName", () => {
+    const outputs = part.model.outputs.map((output) =>
+      output.name === "feedback_1_next" ? { ...output, shape: [250_000_000] } : output,
+    );
+    const large = { ...training, part: { ...part, model: { ...part.model, outputs } } };
+    expect(() => shareTraining(large)).to.throw(DispatchInputError, /"feedback_1_next" has 1000000000 bytes/);
+  });
+});
 
 describe("training over shares with feedback", function () {
   this.timeout(600_000);

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { TrainingStore, type TrainedStep } from "../../../src/parties/dispatcher/trainingStore.ts";
 
 const OWNER = {
@@ -27,6 +28,26 @@ describe("the state of a training", () => {
     const again = await open();
     expect(again.steps()).to.deep.equal(losses.map((loss, step) => stepOf(step, loss)));
     expect([...again.state()]).to.deep.equal([["weights", Uint8Array.of(losses.length - 1)]]);
+    again.close();
+  });
+
+  it("aLongTensor_isKeptInSeveralRows_andAShorterStateReplacesAll", async () => {
+    const long = new Uint32Array(10_000_001).map((_, k) => Math.imul(k, 0x9e3779b1));
+    const [feedback, weights] = [new Uint8Array(long.buffer), Uint8Array.of(1, 2, 3)];
+    const first = await open();
+    first.finish(stepOf(0, 1), new Map(Object.entries({ feedback, weights })));
+    first.close();
+    const database = new DatabaseSync(join(folder, "training.db"));
+    const { most } = database.prepare("select max(length(data)) as most from state").get()!;
+    database.close();
+    expect(most).to.be.lessThan(feedback.length / 2);
+    const again = await open();
+    const state = again.state();
+    expect([...state.keys()].sort()).to.deep.equal(["feedback", "weights"]);
+    expect(Buffer.from(state.get("feedback")!).equals(feedback)).to.equal(true);
+    expect(state.get("weights")).to.deep.equal(weights);
+    again.finish(stepOf(1, 1), new Map([["feedback", weights]]));
+    expect([...again.state()]).to.deep.equal([["feedback", weights]]);
     again.close();
   });
 });
