@@ -1,16 +1,29 @@
 import { randomInt } from "node:crypto";
-import { concatHex, keccak256, type Hex } from "viem";
+import { concatHex, isHex, keccak256, type Hex } from "viem";
 import { inTurn } from "../../base/inTurn.ts";
 import { formOf } from "../../chain/market/claimForm.ts";
 import type { ClaimRecord } from "../../chain/market/history.ts";
 import type { BatchPart } from "./batch.ts";
 import { hasInputs, inputsOf } from "./chainedParts.ts";
+import { DispatchInputError } from "./errors.ts";
 import { computedOutputs, executePart } from "./executePart.ts";
 import type { DispatchOptions } from "./options.ts";
 import type { PartOutputs } from "./partOutputs.ts";
 
 /** Draws are made of so many. */
 const LOTS = 1_000_000;
+
+/** Hexadecimal characters for 32 bytes, with 0x. */
+const SECRET_LENGTH = 66;
+
+/**
+ * Checks a secret for draws, if given.
+ * @throws DispatchInputError without the secret's characters
+ */
+export function requireSecret({ checkSecret }: Pick<DispatchOptions, "checkSecret">): void {
+  if (checkSecret === undefined || (isHex(checkSecret) && checkSecret.length === SECRET_LENGTH)) return;
+  throw new DispatchInputError("checkSecret: expected 32 random bytes, as 0x and 64 hexadecimal digits");
+}
 
 /** Returns a claim's lot, below {@link LOTS}. */
 const lotOf = (claim: Hex, secret: Hex | undefined): number =>

@@ -9,6 +9,7 @@ import { isOutage } from "../requester/outages.ts";
 import { Role, type Duty, type RoundSnapshot, type Start } from "../role/role.ts";
 import { postingReceipts } from "./chainSpending.ts";
 import { Checking } from "./checking.ts";
+import { requireSecret } from "./checks.ts";
 import { Following } from "./following.ts";
 import { requireFunds } from "./funds.ts";
 import type { DispatchOptions } from "./options.ts";
@@ -22,7 +23,7 @@ import { waitUntilMined } from "./waitUntilMined.ts";
  * checks a share of the claims, and gathers all outputs in the store. A killed process can restart with any store: the
  * chain shows the posted jobs, by salts. Two simultaneous dispatchers with separate stores may post a part twice. An
  * outage of the nodes is waited out at any point.
- * @throws DispatchBudgetError, ShortOfFundsError, InsufficientGasFundsError before anything is sent;
+ * @throws DispatchInputError, DispatchBudgetError, ShortOfFundsError, InsufficientGasFundsError before anything is sent;
  *   DispatchUnfinishedError, DispatchJoinError; the errors of `checkJob` and `postJob`; the signal's reason
  */
 export const dispatch = (options: DispatchOptions): Promise<void> => new Dispatcher(options).run();
@@ -65,6 +66,7 @@ class Dispatcher {
 
   async run(): Promise<void> {
     const { session, store, signal, intervalMs, onOutage, onEvent } = this.#options;
+    requireSecret(this.#options);
     // SAFETY: without what was written down, jobs that are on their way are not known before they are mined.
     if (store.attempts().length === 0) await waitUntilMined(session, { signal, intervalMs, onOutage });
     if (this.#parts.areDone) return;

@@ -38,8 +38,10 @@ export type DispatchOptions = {
   /** Probability of checking a claim, 0 to 1. The draw happens after the claim's submission. */
   checkShare: number;
   /**
-   * A secret that draws: a claim's draw is a hash of the secret and the claim's id. Whoever learns the secret later can
-   * see that the draws were fair. Without a secret, draws are random numbers of the system.
+   * A secret that draws, 32 random bytes: a claim's draw is a hash of the secret and the claim's id. Whoever learns the
+   * secret later can repeat the draws. Publish the secret's hash before the first job: without the hash, a dispatcher
+   * may have looked for a secret sparing a claim. Give no revealed secret to another batch: workers would know the
+   * draws. Without a secret, draws are random numbers of the system.
    */
   checkSecret?: Hex;
   /** A job unclaimed for this time is cancelled, if the next job may pay more. */

@@ -2,11 +2,11 @@ import { expect } from "chai";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseEther } from "viem";
+import { parseEther, type Hex } from "viem";
 import { cutBatch, partSalt, type Batch } from "../../../src/parties/dispatcher/batch.ts";
 import { costsOf } from "../../../src/parties/dispatcher/costs.ts";
 import { dispatch } from "../../../src/parties/dispatcher/dispatcher.ts";
-import { DispatchBudgetError, DispatchJoinError } from "../../../src/parties/dispatcher/errors.ts";
+import { DispatchBudgetError, DispatchInputError, DispatchJoinError } from "../../../src/parties/dispatcher/errors.ts";
 import type { DispatchEvent } from "../../../src/parties/dispatcher/events.ts";
 import type { DispatchOptions } from "../../../src/parties/dispatcher/options.ts";
 import { DispatchStore } from "../../../src/parties/dispatcher/store.ts";
@@ -91,6 +91,27 @@ describe("dispatching a batch", function () {
     over.abort();
     return { history: await time, events, error };
   }
+
+  it("aSecretThatIsNot32BytesOfHex_isRefusedBeforeAnythingIsPosted_andNotTold", async () => {
+    const digits = "5ec4e7".repeat(11).slice(0, 64);
+    for (const secret of [
+      "",
+      "0x",
+      "0x1",
+      "secret",
+      digits,
+      `0x${digits.slice(2)}`,
+      `0x${digits}00`,
+      `0xzz${digits.slice(2)}`,
+    ]) {
+      const error = await rejection(dispatch(options({ checkSecret: secret as Hex })));
+      expect(error, secret).to.be.instanceOf(DispatchInputError);
+      expect(error.message)
+        .to.match(/^checkSecret: expected 32 random bytes/)
+        .and.not.include("5ec4e7");
+    }
+    expect(store.attempts()).to.deep.equal([]);
+  });
 
   const outputsHere = (): Uint8Array[] => {
     const claims = store.done().map(({ claim }) => claim);
