@@ -1,7 +1,8 @@
 import { concatHex, keccak256, stringToHex, type Hex } from "viem";
 import { Database } from "../../base/database/database.ts";
 import { TRAINING } from "../../compiler/wraps/wrapTraining.ts";
-import { dtypeBytes } from "../../numerics/dtype.ts";
+import { DType, dtypeBytes, dtypeName } from "../../numerics/dtype.ts";
+import type { TensorInfo } from "../../program/compiled.ts";
 import { concatenated } from "../../program/merkle/concatenated.ts";
 import { sha256, toHex } from "../../program/merkle/hash.ts";
 import { product } from "../../program/sums.ts";
@@ -38,11 +39,7 @@ export type ShareTraining = {
  */
 export function shareTraining(given: Omit<ShareTraining, "id">): ShareTraining {
   const { part, join, shares, steps, inputs } = given;
-  const sums = join.model.inputs.find(({ name }) => part.model.outputs.some((output) => output.name === name));
-  if (sums?.shape[0] !== shares)
-    throw new DispatchInputError(
-      `the joining program is not one of ${shares} shares of these parts: compile both anew`,
-    );
+  requireJoin(given);
   for (const { name, dtype, shape } of [...part.model.outputs, ...join.model.outputs]) {
     const bytes = product(shape) * dtypeBytes(dtype);
     if (bytes > MAX_OUTPUT_BYTES)
@@ -51,19 +48,73 @@ export function shareTraining(given: Omit<ShareTraining, "id">): ShareTraining {
       );
   }
   const own = feedbacks(part);
-  part.model.inputs.forEach(({ name }, k) => {
-    if (own.has(name)) return;
-    const input = part.model.program.inputs[k]!;
-    const expected = bytesOf(input) * (input.source?.kind === "each" ? shares * steps : 1);
+  const requireInput = (name: string, expected: number): void => {
     const length = inputs.get(name)?.length;
     if (length !== expected)
       throw new DispatchInputError(
         `the input "${name}" has ${length ?? "no"} bytes, expected ${expected} for ${steps} steps of ${shares} shares`,
       );
+  };
+  part.model.inputs.forEach(({ name }, k) => {
+    const input = part.model.program.inputs[k]!;
+    if (!own.has(name)) requireInput(name, bytesOf(input) * (input.source?.kind === "each" ? shares * steps : 1));
+  });
+  join.model.inputs.forEach(({ name }, k) => {
+    const input = join.model.program.inputs[k]!;
+    if (!["each", "index"].includes(input.source?.kind ?? "shared")) requireInput(name, bytesOf(input));
   });
   const hashes = [...inputs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, bytes]) => toHex(sha256(bytes)));
   const roots = [part.model.programRoot, join.model.programRoot];
   return { ...given, id: keccak256(concatHex([...roots, stringToHex(`${shares} ${steps}`), ...hashes])) };
+}
+
+/**
+ * Checks that a joining program takes the sums and scales of shares as the shares' program gives these.
+ * @throws DispatchInputError naming the first input that does not fit
+ */
+function requireJoin({ part, join, shares }: Omit<ShareTraining, "id">): void {
+  const refuse = (what: string): never => {
+    throw new DispatchInputError(
+      `the joining program is not one of ${shares} shares of these parts: ${what}: compile both anew, with one form of ` +
+        "sums",
+    );
+  };
+  const { inputs, program } = join.model;
+  const text = ({ dtype, shape }: TensorInfo): string => `${dtypeName(dtype)} [${shape.join(", ")}]`;
+  const after = new Set([...feedbacks(part).keys()].map((name) => TRAINING.next(name)));
+  const outputs = new Map(part.model.outputs.map((output) => [output.name, output]));
+  const taken = inputs.filter((_, k) => program.inputs[k]!.source?.kind === "each").map(({ name }) => name);
+  if (taken.length === 0) refuse("no input takes sums of shares");
+  for (const name of new Set([...taken, ...[...outputs.keys()].filter((name) => !after.has(name))])) {
+    const [output, k] = [outputs.get(name), inputs.findIndex((input) => input.name === name)];
+    if (output === undefined) return refuse(`the parts give no "${name}"`);
+    if (k === -1) return refuse(`no input takes "${name}" of the parts`);
+    const [has, expected] = [text(inputs[k]!), text({ ...output, shape: [shares, ...output.shape] })];
+    if (has !== expected) refuse(`"${name}" is ${has}, the parts give ${expected}`);
+    const [parts, joined] = [groupInPart(part, name), groupInJoin(join, k)];
+    if (parts !== undefined && joined !== undefined && parts !== joined)
+      refuse(`"${name}" has groups of ${joined} neighbours, the parts give groups of ${parts}`);
+  }
+}
+
+/** The size of groups for the form `top=K`, from the feedback of a sum; undefined for other forms. */
+function groupInPart({ model }: KnownProgram, sum: string): number | undefined {
+  const elements = (name: string): number | undefined => {
+    const output = model.outputs.find((each) => each.name === name && each.dtype === DType.float32);
+    return output && product(output.shape);
+  };
+  const kept = elements(TRAINING.next(sum.replace("sum", "feedback")));
+  const groups = elements(sum);
+  return kept === undefined || groups === undefined ? undefined : kept / groups;
+}
+
+/** The size of groups for the form `top=K`, from the step adding a sum of all shares; undefined for other steps. */
+function groupInJoin({ model }: KnownProgram, sum: number): number | undefined {
+  const step = model.program.steps.find(({ inputs }) =>
+    inputs.some((ref) => ref.kind === "input" && ref.index === sum),
+  );
+  const [groups, size, ...more] = step?.outDigits ?? [];
+  return groups === model.inputs[sum]!.shape[1] && more.length === 0 ? size : undefined;
 }
 
 /** A share's feedbacks: the names of the inputs that a share's next step takes from outputs, with each one's bytes. */

@@ -9,12 +9,14 @@ import { knownProgram } from "../../../src/dispute/run/execution.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
+import { DType } from "../../../src/numerics/dtype.ts";
 import { DispatchInputError } from "../../../src/parties/dispatcher/errors.ts";
 import { shareTraining, trainShares } from "../../../src/parties/dispatcher/trainShares.ts";
 import { TrainingStore } from "../../../src/parties/dispatcher/trainingStore.ts";
 import { passTime } from "../../../testkit/dispatch/passTime.ts";
 import { startServer } from "../../../testkit/dispatch/servers.ts";
 import { TRAINABLE, trainableModel, trainingBatch } from "../../../testkit/models/trainable.ts";
+import { buildModel } from "../../../testkit/onnx/onnxBuilder.ts";
 import { first, reference } from "../../../testkit/players/players.ts";
 import { usePlayers } from "../../../testkit/players/usePlayers.ts";
 import { isFeedback, SharedTraining } from "../../../testkit/training/shares.ts";
@@ -57,6 +59,21 @@ async function expected(): Promise<Map<string, Uint8Array>> {
   return new Map([...state, ...kept]);
 }
 
+/** A model with a single layer, [4, 1] to [4, width], without a bias. */
+const oneRow = (width: number): Uint8Array =>
+  buildModel({
+    opset: 18,
+    inputs: [{ name: "x", dtype: DType.float32, shape: [4, 1] }],
+    outputs: [{ name: "y", dtype: DType.float32 }],
+    nodes: [{ op: "MatMul", inputs: ["x", "w"], outputs: ["y"] }],
+    initializers: {
+      w: floatTensor(
+        Array.from({ length: width }, (_, k) => k / 8),
+        [1, width],
+      ),
+    },
+  });
+
 /** Whether a secret draws a claim: written here once more. */
 const isDrawn = (secret: Hex, claim: Hex): boolean =>
   Number(BigInt(keccak256(concatHex([secret, claim]))) % 1_000_000n) < CHECKED * 1_000_000;
@@ -84,6 +101,49 @@ describe("a training over shares", () => {
     );
     const large = { ...training, part: { ...part, model: { ...part.model, outputs } } };
     expect(() => shareTraining(large)).to.throw(DispatchInputError, /"feedback_1_next" has 1000000000 bytes/);
+  });
+
+  it("aJoiningProgramForAnotherFormOfSums_isRefused_andForTheSameFormTaken", () => {
+    const forms = ["exact", "fixed", "rounded", "bytes", "signs", "top=2", "top=3", "top=4", "top=256"] as const;
+    for (const one of forms)
+      for (const other of forms) {
+        const given = {
+          ...training,
+          part: knownProgram(shared.program({ part: TRAINABLE.batch / SHARES, sums: one })),
+          join: knownProgram(shared.program({ join: SHARES, sums: other })),
+        };
+        if (one === other) expect(shareTraining(given).shares, one).to.equal(SHARES);
+        else
+          expect(() => shareTraining(given), `${one} ${other}`).to.throw(
+            DispatchInputError,
+            /not one of 2 shares of these parts: .*"(sum|scale)_\d+"/,
+          );
+      }
+  });
+
+  it("groupsOfAnotherSizeInSumsOfOneShape_areRefused_andWhatTheJoiningProgramAloneTakesMustBeGiven", () => {
+    // Groups of 3 and of 4 among 5 elements: two of each.
+    const five = new SharedTraining(readModel(oneRow(5)), { loss: "mse", optimiser: "momentum" });
+    const [three, four] = (["top=3", "top=4"] as const).map((sums) => five.program({ join: SHARES, sums }));
+    expect(three!.inputs).to.deep.equal(four!.inputs);
+    const given = {
+      ...{ part: knownProgram(five.program({ part: 2, sums: "top=3" })), shares: SHARES, steps: 1 },
+      inputs: new Map([
+        ["x", floatTensor(new Array<number>(4).fill(1)).bytes],
+        [TRAINING.labels, floatTensor(new Array<number>(20).fill(1)).bytes],
+        [TRAINING.rates, RATES],
+        ...[...five.initial].map(([name, { bytes }]) => [name, bytes] as const),
+      ]),
+    };
+    expect(() => shareTraining({ ...given, join: knownProgram(four!) })).to.throw(
+      DispatchInputError,
+      /"sum_1" has groups of 4 neighbours, the parts give groups of 3/,
+    );
+    const join = knownProgram(three!);
+    expect(shareTraining({ ...given, join }).shares).to.equal(SHARES);
+    const state = TRAINING.state(0);
+    const inputs = new Map([...given.inputs].filter(([name]) => name !== state));
+    expect(() => shareTraining({ ...given, join, inputs })).to.throw(DispatchInputError, `"${state}" has no bytes`);
   });
 });
 
