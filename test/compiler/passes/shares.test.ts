@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { SharesError, TrainingError } from "../../../src/compiler/errors.ts";
-import type { SumForm } from "../../../src/compiler/passes/shares/sumSteps.ts";
+import { cutSum, type SumForm } from "../../../src/compiler/passes/shares/sumSteps.ts";
 import { parseShare, shareText, type TrainSpec } from "../../../src/compiler/wraps/trainSpec.ts";
 import { TRAINING } from "../../../src/compiler/wraps/wrapTraining.ts";
 import { createExecutor, type Executor } from "../../../src/executor/createExecutor.ts";
@@ -10,6 +10,7 @@ import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts"
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { itAtLength } from "../../../testkit/atLength.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
+import { rowSumStep } from "../../../testkit/programs/stepModel.ts";
 import { Builder } from "../../../testkit/training/builder.ts";
 import { buildScores, cutOf, dense, SHARE_CASES } from "../../../testkit/training/randomShares.ts";
 import { digitsTraining } from "../../../testkit/training/digitsExample.ts";
@@ -228,6 +229,33 @@ describe("training steps that cannot be cut", () => {
     expect(refused(plain(), [4, 3], "part=5")).to.match(/from 1 to the 4 examples/);
     expect(refused(plain(), [4, 3], "join=5")).to.match(/from 1 to the 4 examples/);
     expect(refused(plain(), [1, 3], "part=1")).to.match(/two examples or more/);
+  });
+
+  it("aFormOfSumsThatIsNone_isRefusedInCodeToo_forAnySum", () => {
+    const none = [
+      "",
+      "top",
+      "top=0",
+      "top=1",
+      "top=257",
+      "top=1000",
+      "top=1.5",
+      "top=02",
+      "top=-1",
+      "top=3\n",
+      "Fixed",
+    ];
+    for (const sum of [rowSumStep(300, 8), rowSumStep(1, 8)]) {
+      for (const form of none)
+        expect(() => cutSum(sum, form as SumForm, 2, 1), form).to.throw(
+          SharesError,
+          `sums ${JSON.stringify(form)}: expected exact, fixed, rounded, bytes, signs, top=K with K from 2 to 256`,
+        );
+      for (const form of ["exact", "fixed", "top=2", "top=256"] as const)
+        expect(cutSum(sum, form, 2, 1).feedback, form).to.equal(
+          form.startsWith("top") && sum.count > 1 ? 3 : undefined,
+        );
+    }
   });
 
   it("aShareIsReadAndWritten_andAnythingElseIsRefused", () => {

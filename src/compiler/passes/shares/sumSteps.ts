@@ -3,6 +3,7 @@ import { limbCount } from "../../../numerics/exactSum.ts";
 import { Op } from "../../../program/operations.ts";
 import { product } from "../../../program/sums.ts";
 import { Reduce, type Step, type TensorRef, type View } from "../../../program/types.ts";
+import { SharesError } from "../../errors.ts";
 import { partialSumStep } from "../provable/splits.ts";
 import { readsOf, type Parts } from "../provable/parts.ts";
 import { byteSum, rowView } from "./byteSum.ts";
@@ -55,18 +56,16 @@ export type SumSteps = {
  * @param step The sum over a share's examples.
  * @param shares Shares in a batch; may be a fraction.
  * @param input The number of the share's next input, for a feedback.
+ * @throws SharesError for a form that `parseForm` refuses
  */
 export function cutSum(step: Step, form: SumForm, shares: number, input: number): SumSteps {
+  if (parseForm(form) === undefined)
+    throw new SharesError(`sums ${JSON.stringify(form)}: expected ${FORM_NAMES.join(", ")}`);
   const type = step.reduceType!;
   const bare = bareSum(step);
   if (!isFloat(type)) return { parts: [bare], given: [0], join: joined(step, 1) };
   if (form === "exact" || step.count === 1 || (form !== "rounded" && type !== DType.float32))
     return { parts: [partialSumStep(step)], given: [0], join: joined(step, limbCount(type)) };
-  const most = groupOf(form);
-  if (most !== undefined) {
-    const parts = topSum(withFeedback(bare, input, groupedCount(step.count, most)), most);
-    return { parts, given: [2, 1], feedback: 3, join: joinedDense(step, joinTops(step.count, most)) };
-  }
   switch (form) {
     case "signs": {
       const parts = signSum(withFeedback(bare, input, step.count));
@@ -76,9 +75,14 @@ export function cutSum(step: Step, form: SumForm, shares: number, input: number)
       return { parts: byteSum(bare), given: [2, 1], join: joinedBytes(step) };
     case "rounded":
       return { parts: [bare], given: [0], join: joined(step, 1) };
-    default: {
+    case "fixed": {
       const fixed = fixedSum(bare, Math.ceil(shares * product(step.redDigits)));
       return { parts: [fixed], given: [0], join: joined({ ...step, ...fromFixed(step), reduceType: fixed.dtype }, 1) };
+    }
+    default: {
+      const most = groupOf(form)!;
+      const parts = topSum(withFeedback(bare, input, groupedCount(step.count, most)), most);
+      return { parts, given: [2, 1], feedback: 3, join: joinedDense(step, joinTops(step.count, most)) };
     }
   }
 }
