@@ -7,6 +7,7 @@ import { createExecutor, type Executor } from "../../../src/executor/createExecu
 import { executeReference } from "../../../src/executor/reference.ts";
 import { readModel } from "../../../src/model/onnx/readModel.ts";
 import { floatTensor, int64Tensor } from "../../../src/model/onnx/tensorData.ts";
+import { DType } from "../../../src/numerics/dtype.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { itAtLength } from "../../../testkit/atLength.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
@@ -229,6 +230,22 @@ describe("training steps that cannot be cut", () => {
     expect(refused(plain(), [4, 3], "part=5")).to.match(/from 1 to the 4 examples/);
     expect(refused(plain(), [4, 3], "join=5")).to.match(/from 1 to the 4 examples/);
     expect(refused(plain(), [1, 3], "part=1")).to.match(/two examples or more/);
+  });
+
+  it("aModelInputWithANameThatSharesUse_isNamed_andOthersAreCut", () => {
+    const programOf = (name: string, share: string): CompiledModel => {
+      const b = new Builder();
+      b.dense(name, 3, 2, { name: "scores" });
+      const float = DType.float32;
+      const onnx = b.build([{ name, dtype: float, shape: [4, 3] }], [{ name: "scores", dtype: float }]);
+      return new SharedTraining(readModel(onnx), { loss: "mse", optimiser: "sgd" }).program(parseShare(share));
+    };
+    for (const share of ["part=2", "join=2", "part=2,signs", "join=2,signs"]) {
+      for (const name of ["feedback_1", "sum_0", "sum_12", "scale_1"])
+        expect(() => programOf(name, share), share).to.throw(SharesError, `input "${name}" has a name that shares use`);
+      for (const name of ["feedback", "sum_x", "my_scale_1", "feedback_1_next"])
+        expect(programOf(name, share).inputs.some((input) => input.name === name)).to.equal(share.startsWith("part"));
+    }
   });
 
   it("aFormOfSumsThatIsNone_isRefusedInCodeToo_forAnySum", () => {

@@ -20,6 +20,8 @@ export type Share = ({ part: number } | { join: number }) & {
 const SUM_NAMES = [(k: number): string => `sum_${k}`, (k: number): string => `scale_${k}`] as const;
 const feedbackName = (k: number): string => `feedback_${k}`;
 const nextFeedback = (name: string): string => `${name}_next`;
+/** The names that a share's program or the joining program gives to further inputs, in any form. */
+const OWN_NAME = /^(sum|scale|feedback)_\d+$/;
 
 /**
  * Cuts a training step along its batch. A share's program gives a sum over some of the examples for each sum over the
@@ -33,6 +35,8 @@ export function cutBatch(draft: Draft, rowInputs: readonly string[], share: Shar
   const refuse = (what: string): never => {
     throw new SharesError(`${source}: ${what}`);
   };
+  const taken = draft.inputs.find(({ name }) => OWN_NAME.test(name));
+  if (taken !== undefined) refuse(`its input "${taken.name}" has a name that shares use: give it another name`);
   const batch = batchOf(draft, rowInputs, refuse);
   const [count, most] = "part" in share ? [share.part, batch] : [share.join, batch];
   if (!Number.isSafeInteger(count) || count < 1 || count > most)
