@@ -23,8 +23,8 @@ import { waitUntilMined } from "./waitUntilMined.ts";
  * checks a share of the claims, and gathers all outputs in the store. A killed process can restart with any store: the
  * chain shows the posted jobs, by salts. Two simultaneous dispatchers with separate stores may post a part twice. An
  * outage of the nodes is waited out at any point.
- * @throws DispatchInputError, DispatchBudgetError, ShortOfFundsError, InsufficientGasFundsError before anything is sent;
- *   DispatchUnfinishedError, DispatchJoinError; the errors of `checkJob` and `postJob`; the signal's reason
+ * @throws DispatchInputError, DispatchBudgetError, ShortOfFundsError, InsufficientGasFundsError before anything is
+ *   sent; DispatchUnfinishedError, DispatchJoinError; the errors of `checkJob` and `postJob`; the signal's reason
  */
 export const dispatch = (options: DispatchOptions): Promise<void> => new Dispatcher(options).run();
 

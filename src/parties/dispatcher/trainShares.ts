@@ -44,7 +44,7 @@ export function shareTraining(given: Omit<ShareTraining, "id">): ShareTraining {
     const bytes = product(shape) * dtypeBytes(dtype);
     if (bytes > MAX_OUTPUT_BYTES)
       throw new DispatchInputError(
-        `the output "${name}" has ${bytes} bytes, at most ${MAX_OUTPUT_BYTES} fit the state file: train a smaller model`,
+        `the output "${name}" has ${bytes} bytes, at most ${MAX_OUTPUT_BYTES}: train a smaller model`,
       );
   }
   const own = feedbacks(part);
@@ -75,8 +75,8 @@ export function shareTraining(given: Omit<ShareTraining, "id">): ShareTraining {
 function requireJoin({ part, join, shares }: Omit<ShareTraining, "id">): void {
   const refuse = (what: string): never => {
     throw new DispatchInputError(
-      `the joining program is not one of ${shares} shares of these parts: ${what}: compile both anew, with one form of ` +
-        "sums",
+      `the joining program is not one of ${shares} shares of these parts: ${what}: compile both anew, with one form ` +
+        "of sums",
     );
   };
   const { inputs, program } = join.model;
