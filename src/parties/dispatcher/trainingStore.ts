@@ -7,7 +7,7 @@ import { DispatchStateError } from "./errors.ts";
 /** "reft" in ASCII. */
 const APPLICATION_ID = 0x72656674;
 
-/** The most bytes of a tensor in a row: SQLite's rows end at 10^9 bytes, and all shares' feedbacks are longer. */
+/** The most bytes of a tensor in a row: SQLite's rows end at 10^9 bytes, all shares' feedbacks may be longer. */
 const ROW_BYTES = 2 ** 24;
 
 /** A loss is text: SQLite has no NaN. */
