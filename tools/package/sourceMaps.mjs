@@ -64,7 +64,7 @@ export function lineMappings(mappings) {
 const WITHOUT_MAPS = [
   ...["attestation", "chain/abi", "circuits", "cli", "compiler", "examine", "model", "native", "numerics"],
   ...["blocks", "gpu", "loops", "plan", "product", "threads"].map((folder) => `executor/${folder}`),
-  "parties/gateway",
+  ...["deploy/demo", "deploy/devnet", "parties/gateway"],
 ];
 
 /**
