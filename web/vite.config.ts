@@ -6,13 +6,14 @@ import { documentation } from "./docs/render/plugin.ts";
 const ROOT = resolve(import.meta.dirname, "..");
 const HERE = import.meta.dirname;
 
-/** Files of the sources that need Node, and what stands in their place in a page. */
-const REPLACED = new Map(
-  ["bytes", "hashKernel"].map((name) => [
+/** Files of the sources that need Node or that no page needs, and what stands in their place in a page. */
+const REPLACED = new Map([
+  ...["bytes", "hashKernel"].map((name): [string, string] => [
     resolve(ROOT, `src/program/merkle/${name}.ts`),
     resolve(ROOT, `src/program/merkle/browser/${name}.ts`),
   ]),
-);
+  [resolve(ROOT, "src/compiler/passes/shares/cutBatch.ts"), resolve(HERE, "platform/cutBatch.ts")],
+]);
 /** Modules of Node, and the little of them that compiler and executor use. */
 const PLATFORM = new Map(
   ["crypto", "fs", "module", "os", "path", "worker_threads"].map((name) => [`node:${name}`, name]),

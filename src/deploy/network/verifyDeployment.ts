@@ -44,9 +44,9 @@ export async function verifyDeployment(
     );
   };
   const [elementary] = (await requireCode("verifier", "StepVerifier", deployment.verifier)) as [bigint];
-  await requireCode("elementary functions", "Elementary", numberToHex(elementary, { size: 20 }));
+  await requireCode("elementary functions", "Elementary", numberToHex(BigInt.asUintN(160, elementary), { size: 20 }));
   const addresses = { ...contractsOf(deployment), proofs };
-  const { bond } = deployment;
+  const bond = BigInt(parameters.bondGas) * parameters.priceCap;
   const known = { ...parameters, ...addresses, bond, gridBlocks, reportLifetime, elementary };
   for (const [key, name] of Object.entries(NAMES) as [keyof typeof NAMES, ContractName][]) {
     const address = addresses[key];

@@ -81,7 +81,13 @@ export async function resize(page: Page, size: { width: number; height: number }
  */
 export async function waitFor(page: Page, condition: string): Promise<void> {
   const end = Date.now() + page.getDefaultTimeout();
-  while (!(await page.evaluate(`Boolean(${condition})`))) {
+  for (;;) {
+    try {
+      if (await page.evaluate(`Boolean(${condition})`)) return;
+    } catch (error) {
+      // A page that is loaded meanwhile has another context.
+      if (!/context|navigat|realm|no such frame/i.test(String(error))) throw error;
+    }
     if (Date.now() > end) throw new Error(`the page never came to this: ${condition}`);
     await setTimeout(POLLED);
   }

@@ -21,6 +21,10 @@ export const escapeMarkdown = (text: string): string =>
 /** A text as a block of code in Markdown. */
 export const indented = (text: string): string => text.replace(/^(?=.)/gm, "    ");
 
+/** Headings of each entry of a reference, to which nothing leads. */
+const PARTS =
+  /^(Parameters|Returns|Throws|Extends|Extended by|Properties|Methods|Accessors|Constructors|Type \w+|\w+ Signature)$/;
+
 /** A heading's anchor, as GitHub makes it. @param heading Markdown */
 export const anchorOf = (heading: string): string =>
   heading
@@ -46,7 +50,10 @@ export function renderMarkdown(text: string, resolve: Resolve): Rendered {
     renderer: {
       heading({ tokens, text: heading, depth }: Tokens.Heading) {
         const id = escapeHtml(unique(anchorOf(heading)));
-        return `<h${depth} id="s-${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+        const inner = this.parser.parseInline(tokens);
+        return depth > 3 && PARTS.test(heading)
+          ? `<h${depth}>${inner}</h${depth}>\n`
+          : `<h${depth} id="s-${id}">${inner}</h${depth}>\n`;
       },
       html: ({ text: html }: Tokens.HTML | Tokens.Tag) => escapeHtml(html.replace(/<!--[^]*?-->\n?/g, "")),
       link({ href: link, tokens, text: name }: Tokens.Link) {
