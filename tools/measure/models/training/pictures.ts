@@ -25,7 +25,7 @@ export function picturesSvg(title: string, side: number, rows: readonly (readonl
   );
 }
 
-/** Points as short lines: neighbours are one line, and each line begins at a distance from the end of the line before. */
+/** Points as short lines: neighbours are one line; each line begins at a distance from the former line's end. */
 class Path {
   #text = "";
   #run = 0;
