@@ -190,7 +190,7 @@ describe("refute zk", () => {
       const short = file("short.ptau", powersFile(powersSections(await loadCurve(), 2, SECRETS)));
       const small = await refute(["zk", "setup", model, "--powers", short, "--key", at("no.key")]);
       expect(small.output).to.match(/short\.ptau: powers for 2\^2 rows, and the circuit has 2\^\d+/);
-    }).timeout(120_000);
+    }).timeout(240_000);
 
     it("prove_inputOutsideTheDomain_isRefused", async () => {
       writeFileSync(input, JSON.stringify([[0.5, 4, 1, 0]]));
