@@ -10,6 +10,7 @@ import { loadCurve } from "./groth16/curve.ts";
 import { readKey } from "./groth16/keyFile.ts";
 import { keyHash, keyWords, LOCAL_CHAIN, Origin, proofWords } from "./groth16/keys.ts";
 import { prove } from "./groth16/prove.ts";
+import { sizeFault } from "./groth16/rows.ts";
 import { verify } from "./groth16/verify.ts";
 import type { FromProver, ProverStart, ToProver } from "./proverMessages.ts";
 import { witnessOf } from "./witness.ts";
@@ -42,7 +43,7 @@ try {
     if (model === undefined) throw new NoProofError(`the circuit of the key ${hash} could not be compiled`);
     const { key, domains } = keys.get(hash)!;
     const circuit = compileCircuit(model, domains);
-    const other = otherSubject(key.verifying, subjectOf(model.programRoot, circuit));
+    const other = otherSubject(key.verifying, subjectOf(model.programRoot, circuit)) ?? sizeFault(circuit.circuit, key);
     if (other !== undefined) throw new KeyFileError(`the key ${hash} is not for ${model.programRoot}: ${other}`);
     circuits.set(hash, circuit);
     return circuit;

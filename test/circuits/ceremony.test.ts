@@ -14,7 +14,7 @@ import {
   type Contribution,
 } from "../../src/circuits/groth16/ceremony.ts";
 import { BASE_ORDER, loadCurve, type Curve, type Point1 } from "../../src/circuits/groth16/curve.ts";
-import { keyFault } from "../../src/circuits/groth16/keyCheck.ts";
+import { contributorFault, keyFault } from "../../src/circuits/groth16/keyCheck.ts";
 import { readBegunKey, readKey, writeKey } from "../../src/circuits/groth16/keyFile.ts";
 import { Origin, type KeySubject, type ProvingKey, type VerifyingKey } from "../../src/circuits/groth16/keys.ts";
 import { powersFault, readPowers, type Powers } from "../../src/circuits/groth16/powers.ts";
@@ -149,6 +149,8 @@ describe("ceremonies of keys", function () {
       [{ delta1: key.alpha1 }, "the key's delta is not"],
       [{ delta2: key.beta2 }, "the points of private wires"],
       [verifying({ delta: key.verifying.beta }), "the key's delta is not"],
+      [verifying({ origin: Origin.knownSecrets }), "a machine knew its secrets"],
+      [{ b2: key.b2.with(0, curve.onCurve2(pointOutside(curve))!) }, "lies outside the second group"],
     ];
     for (const [k, [lie, why]] of lies.entries()) expect(faultOf({ ...key, ...lie }), `${k}`).to.include(why);
     // The points of another program's circuit with the same shapes.
@@ -163,6 +165,23 @@ describe("ceremonies of keys", function () {
     expect(faultOf(begun, { ...made.ceremony, contributions: [] })).to.include("nobody has contributed");
     expect(faultOf(key, { ...made.ceremony, phase1: "00".repeat(64) })).to.include("from other powers");
     expect(faultOf(key, made.ceremony, { ...powers, log: log + 1 })).to.include("from other powers");
+  });
+
+  it("contributor_refusesPointsThatHonestFactorsWouldDivideForAForger", () => {
+    const empty = { phase1: powers.hash, contributions: [] };
+    const first = contribute(curve, begun, empty, "Ada");
+    const fault = (key: ProvingKey, ceremony: Ceremony): string | undefined =>
+      contributorFault(curve, net.circuit.circuit, key, ceremony, powers);
+    expect(fault(begun, empty)).to.equal(undefined);
+    expect(fault(first.key, first.ceremony)).to.equal(undefined);
+    expect(faultOf(begun, empty)).to.include("nobody has contributed");
+    // h[0] follows from the other points of rows: a forger restores it when all have contributed.
+    for (const { key, ceremony } of [{ key: begun, ceremony: empty }, first])
+      for (const stolen of key.verifying.publics.slice(-2).map((point) => curve.point1(point)!)) {
+        const received = readBegunKey(curve, writeKey(curve, { ...key, h: key.h.with(0, stolen) }, [], ceremony)).key;
+        expect(fault(received, ceremony)).to.include("the points of rows");
+        expect(fault({ ...key, c: key.c.with(0, stolen) }, ceremony)).to.include("the points of private wires");
+      }
   });
 
   const swapped2 = (points: readonly Point1[]): Point1[] => points.with(1, points[2]!).with(2, points[1]!);
@@ -186,6 +205,7 @@ describe("ceremonies of keys", function () {
       [[first], "the key's delta is not that of the last contribution"],
       [[], "the key's delta is not that of the last contribution"],
       [[first, first], unknown],
+      [[first, { ...second, response: second.response + ORDER }], "has a response outside the field"],
       [[first, { ...second, delta1: [0n, 0n] }], "has the factor 0"],
       [[first, { ...second, delta1: [1n, 3n] }], "has points outside the groups"],
       [[first, { ...second, delta2: [1n, 0n, 2n, 0n] }], "has points outside the groups"],
@@ -230,6 +250,29 @@ describe("ceremonies of keys", function () {
     const text = Buffer.from(bytes).toString("latin1");
     const damaged = Buffer.from(text.replace(powers.hash, "x"), "latin1");
     expect(() => readKey(curve, damaged)).to.throw(KeyFileError, "the file holds no proving key");
+  });
+
+  it("keyFile_withOtherNumbersOfPoints_isRefused_byReadersAndProvers", () => {
+    const text = Buffer.from(writeKey(curve, made.key, [], made.ceremony)).toString("latin1");
+    const { a, c, h, log: rows } = { ...made.key, a: made.key.a.length, c: made.key.c.length, h: made.key.h.length };
+    const changes: [string, string][] = [
+      ...[0, rows - 1, rows + 1, 27, 28, 30].map((lie): [string, string] => [`"log":${rows}`, `"log":${lie}`]),
+      [`"a":${a}`, `"a":${a + 1}`],
+      [`"b":${a}`, `"b":${a - 1}`],
+      [`"c":${c}`, `"c":${c + 1}`],
+      [`"h":${h}`, `"h":${h - 1}`],
+    ];
+    for (const [part, lie] of changes) {
+      expect(text).to.include(part);
+      const changed = Buffer.from(text.replace(part, lie), "latin1");
+      expect(() => readKey(curve, changed), lie).to.throw(KeyFileError, "numbers of points do not fit each other");
+    }
+    // Of another circuit, and fit in themselves.
+    const larger = { ...made.key, log: log + 1, h: [...made.key.h, ...made.key.h] };
+    const { key } = readKey(curve, writeKey(curve, larger, [], made.ceremony));
+    const input = networkInput(2, 1);
+    const { values } = witnessOf(net.circuit, [input], outputsOf(net.model, [input]), 77n);
+    expect(() => prove(curve, key, net.circuit.circuit, values)).to.throw(KeyFileError, "other numbers of points");
   });
 
   it("powers_thatAreNone_areNamed", () => {

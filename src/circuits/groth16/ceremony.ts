@@ -116,6 +116,7 @@ function quotientPoints(curve: Curve, { log, tau1 }: Powers): Mcl.G1[] {
 
 /**
  * Adds a factor to a key that only this call knows. Whoever has the key cannot compute the factor.
+ * @param key Without a `contributorFault`.
  * @param name The contributor's, for the transcript.
  */
 export function contribute(
@@ -161,6 +162,8 @@ export function transcriptFault(
     const [after, commitment] = [curve.point1(contribution.delta1), curve.point1(contribution.commitment)];
     const after2 = curve.point2(contribution.delta2);
     if (!after || !commitment || !after2) return `${who} has points outside the groups`;
+    // Another number for the same response would give one contribution two hashes.
+    if (contribution.response >= ORDER) return `${who} has a response outside the field`;
     if (after.isZero() || after2.isZero()) return `${who} has the factor 0`;
     const challenge = BigInt(challengeOf(links[k]!, contribution));
     const expected = curve.add(commitment, curve.times(after, challenge));

@@ -1,6 +1,7 @@
 import { hexToBigInt, type Hex } from "viem";
 import { z } from "zod/v4";
 import { KeyFileError } from "../errors.ts";
+import { MAX_LOG_ROWS } from "../field.ts";
 import type { Domain } from "../words.ts";
 import type { Ceremony } from "./ceremony.ts";
 import type { Curve } from "./curve.ts";
@@ -63,6 +64,9 @@ export function readBegunKey(curve: Curve, bytes: Uint8Array): KeyFile {
   const end = bytes.indexOf(NEWLINE);
   const { domains, log, key, counts, ceremony } = headerOf(bytes.subarray(0, Math.max(end, 0)));
   const verifying = keyOf(key.map((word) => hexToBigInt(word)));
+  const { a: wires, b: others, c: privates, h: rows } = counts;
+  const isFit = others === wires && privates === wires - verifying.publics.length && rows === 2 ** log;
+  if (!isFit || log + 1 > MAX_LOG_ROWS) throw damaged("its numbers of points do not fit each other");
   let at = end + 1;
   const next = (count: number): bigint[] => {
     const present = bytes[at++];

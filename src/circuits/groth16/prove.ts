@@ -1,17 +1,19 @@
-import { NoProofError } from "../errors.ts";
+import { KeyFileError, NoProofError } from "../errors.ts";
 import type { Circuit } from "../circuit.ts";
 import { inverse, ORDER, powers, residue, rootOfOne, transform } from "../field.ts";
 import type { Curve } from "./curve.ts";
 import type { Proof, ProvingKey } from "./keys.ts";
 import { randomScalar } from "./randomScalar.ts";
-import { rowValues } from "./rows.ts";
+import { rowValues, sizeFault } from "./rows.ts";
 
 /**
  * Proves a circuit satisfied, and reveals nothing else about private wires: each proof has fresh randomness.
  * @param values Of all wires, as `witnessOf` gives.
- * @throws NoProofError if a constraint is violated
+ * @throws NoProofError if a constraint is violated; KeyFileError for a key with other numbers of points
  */
 export function prove(curve: Curve, key: ProvingKey, circuit: Circuit, values: readonly bigint[]): Proof {
+  const size = sizeFault(circuit, key);
+  if (size !== undefined) throw new KeyFileError(`${size}; give the circuit's own key`);
   if (circuit.violated(values).length > 0) throw new NoProofError("values violate the circuit: no proof");
   return proveUnchecked(curve, key, circuit, values);
 }

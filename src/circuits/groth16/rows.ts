@@ -3,12 +3,21 @@ import { evaluate } from "../circuit.ts";
 import { CircuitRefusalError } from "../errors.ts";
 import { inverses, MAX_LOG_ROWS, ORDER, power, powers, residue, rootOfOne } from "../field.ts";
 import type { Linear } from "../linear.ts";
+import type { ProvingKey } from "./keys.ts";
 
 /** log2 of the rows: the constraints, then a row for each public value and the constant. */
 export function logRows({ constraints, publicCount }: Circuit): number {
   const log = Math.max(1, Math.ceil(Math.log2(constraints.length + publicCount + 1)));
   if (log + 1 > MAX_LOG_ROWS) throw new CircuitRefusalError(`2^${log} rows`);
   return log;
+}
+
+/** Why a key's numbers of points and rows are not a circuit's, in words; undefined if all numbers are. */
+export function sizeFault(circuit: Circuit, { verifying, ...key }: ProvingKey): string | undefined {
+  const [log, wires, first] = [logRows(circuit), circuit.wireCount, 1 + circuit.publicCount];
+  const lengths = [key.a, key.b1, key.b2, key.c, key.h, verifying.publics].map((points) => points.length);
+  const isFit = String([key.log, ...lengths]) === String([log, wires, wires, wires, wires - first, 2 ** log, first]);
+  return isFit ? undefined : "the key has other numbers of points than the circuit";
 }
 
 /**

@@ -327,7 +327,7 @@ export const WORDS: Record<string, Record<string, Word>> = {
           load: async () => (await import("../commands/zk/setup.ts")).setupCommand,
         },
         contribute: {
-          about: "add a secret of this machine to a key of a ceremony",
+          about: "check a key of a ceremony, and add a secret of this machine",
           load: async () => (await import("../commands/zk/contribute.ts")).contributeCommand,
         },
         prove: {

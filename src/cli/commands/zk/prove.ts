@@ -4,6 +4,7 @@ import { writeWholeSync } from "../../../base/writeWhole.ts";
 import { otherSubject } from "../../../circuits/circuitHash.ts";
 import { loadCurve } from "../../../circuits/groth16/curve.ts";
 import { prove } from "../../../circuits/groth16/prove.ts";
+import { sizeFault } from "../../../circuits/groth16/rows.ts";
 import { faultOf, proofFile } from "../../../circuits/proofFile.ts";
 import { witnessOf } from "../../../circuits/witness.ts";
 import { createExecutor } from "../../../executor/createExecutor.ts";
@@ -44,7 +45,7 @@ export function proveCommand(output: Output): Command {
       const inputs = model.inputs.map(({ name }) => tensors.get(name)!.bytes);
       const curve = await loadCurve();
       const { key } = loadKey(curve, options.key);
-      const other = otherSubject(key.verifying, subject);
+      const other = otherSubject(key.verifying, subject) ?? sizeFault(circuit.circuit, key);
       if (other !== undefined) throw new UsageError(`--key ${options.key}: ${other}`);
       const executor = await createExecutor(model, { threads: 1 });
       const { tensors: all } = await executor.run(inputs);
