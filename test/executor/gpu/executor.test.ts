@@ -9,9 +9,11 @@ import { DType, writeWord } from "../../../src/numerics/dtype.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { Op } from "../../../src/program/operations.ts";
 import { tensorTree } from "../../../src/program/merkle/tensor.ts";
+import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { Reduce, type Step } from "../../../src/program/types.ts";
 import { compareModel } from "../../../testkit/gpu/compareModel.ts";
 import { faultyGpu, shrunkenGpu, softwareGpu } from "../../../testkit/gpu/softwareGpu.ts";
+import { runInputBytes, runProgram } from "../../../testkit/programs/runProgram.ts";
 import { axis, modelOfSteps, NO_REDUCTION, stepModel } from "../../../testkit/programs/stepModel.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { rejection } from "../../../testkit/rejection.ts";
@@ -115,6 +117,18 @@ describe("the executor on a GPU", function () {
     expect(failure.message).to.include("no engine");
     expect(made).to.be.above(1);
     expect(destroyed).to.equal(made);
+  });
+
+  it("firstChain_hasOneItem_sinceNothingIsKnownOfItsTime", async () => {
+    const { model } = runProgram();
+    const run = new RunInputs(model.program.inputs, { items: 6, firstItem: 0 }, runInputBytes(6));
+    const items = Array.from({ length: 6 }, (_, k) => run.of(k, new Map()));
+    const executor = await createGpuExecutor(model, gpu, { chainMs: 600_000 });
+    const unknown = await createGpuExecutor(model, gpu);
+    expect((await unknown.runChain(items)).items).to.have.length(1);
+    await executor.run(items[0]!);
+    expect((await executor.runChain(items)).items).to.have.length(6);
+    await Promise.all([executor.close(), unknown.close()]);
   });
 
   it("spotChecks_areOfTensorsThatSomebodyReads", async () => {
