@@ -226,6 +226,8 @@ describe("the executor on a GPU", function () {
       ["rotated(e, 11u)", "rotated(e, 12u)"],
       // What lanes of a workgroup add to a sum.
       ["atomicAdd(&pool[first + i], v)", "atomicAdd(&pool[first + i], v & 0x7fff)"],
+      // The memory of lanes between results in a word.
+      ["clear(lane);", ""],
     ] as const;
     for (const [from, to, hasDot4] of [
       ...ofProducts.flatMap((fault) => [[...fault, true] as const, [...fault, false] as const]),
