@@ -5,9 +5,9 @@ import { readWord } from "../numerics/dtype.ts";
 import { SuccessiveTrees } from "../executor/successiveTrees.ts";
 import type { CompiledModel } from "../program/compiled.ts";
 import type { MerkleList } from "../program/merkle/list.ts";
-import { carriedTensors, type Carried } from "../program/trace/runItems.ts";
+import { carriedTensors } from "../program/trace/runItems.ts";
 import { Trace } from "../program/trace/trace.ts";
-import type { BlockInputs, BlockResult } from "../executor/blocks/runBlock.ts";
+import type { BlockResult } from "../executor/blocks/runBlock.ts";
 import type { Execute, ExecuteApart, ExecuteBlock, ExecutionOrder } from "./execute.ts";
 
 /** The default share for repetitions by the CPU: a twentieth. */
@@ -70,12 +70,15 @@ export class DeviceExecutions {
     return isHere ? [] : cpu.apart(model, items, order);
   };
 
-  readonly execute: Execute = Object.assign((...asked: Parameters<Execute>) => this.#execute(...asked), {
-    block: this.#block,
-    apart: this.#apart,
-    chains: true,
-    device: () => this.device,
-  });
+  readonly execute: Execute = Object.assign(
+    (...asked: Parameters<Execute>) => this.#execute(asked, this.#isRepeated(asked[4])),
+    {
+      block: this.#block,
+      apart: this.#apart,
+      chains: true,
+      device: () => this.device,
+    },
+  );
 
   async close(): Promise<void> {
     const { gpu } = this.#options;
@@ -83,7 +86,8 @@ export class DeviceExecutions {
     gpu.close();
   }
 
-  async #execute(...[model, given, keep, trees, order]: Parameters<Execute>): Promise<Uint8Array[]> {
+  async #execute(asked: Parameters<Execute>, isRepeated: boolean): Promise<Uint8Array[]> {
+    const [model, given, keep, trees, order] = asked;
     const { cpu, gpu } = this.#options;
     // Carried tensors may lie in memory overwritten by the execution, and the CPU still needs the old bytes.
     const inputs = trees instanceof SuccessiveTrees ? given.map((bytes) => Uint8Array.from(bytes)) : given;
@@ -92,7 +96,7 @@ export class DeviceExecutions {
       trees?.clear();
       return cpu(model, inputs, keep, trees, order);
     }
-    if (!this.#isRepeated(order)) return own;
+    if (!isRepeated) return own;
     const repeated = trees && new Map<number, MerkleList>();
     const tensors = await cpu(model, inputs, keep, repeated, order);
     const finding = differenceOf(model, { tensors: own, trees }, { tensors, trees: repeated });
@@ -132,7 +136,8 @@ export class DeviceExecutions {
   }
 
   /**
-   * Executes a block on the GPU. The CPU repeats a share of blocks.
+   * Executes a block on the GPU. Each item is drawn separately: a chain ends before the first drawn item, which is
+   * executed by itself and repeated by the CPU.
    * @returns undefined after a fault of the GPU
    */
   async #chain(
@@ -140,16 +145,28 @@ export class DeviceExecutions {
     { model, items, trees }: Parameters<ExecuteBlock>[0],
     order: ExecutionOrder | undefined,
   ): Promise<BlockResult | undefined> {
-    const own = await this.#timed(() => executor.runChain(items, trees));
-    if (own === undefined || own.items.length === 0 || !this.#isRepeated(order)) return own;
-    const { cpu, gpu } = this.#options;
-    const checkpoints = new Set(model.program.checkpoints.map(({ step }) => step));
-    const isKept = (step: number): boolean => checkpoints.has(step);
-    const finding = await differenceOfItems(model, items, own, (inputs) =>
-      cpu(model, inputs, isKept, undefined, order),
-    );
-    if (finding !== undefined) this.#stop(gpu.fail(`${finding} than on the CPU`));
-    return this.#fault === undefined ? own : undefined;
+    const drawn = items.findIndex(() => this.#isRepeated(order));
+    const chained = drawn < 0 ? items : items.slice(0, drawn);
+    let result = NO_ITEMS;
+    if (drawn !== 0) {
+      const own = await this.#timed(() => executor.runChain(chained, trees));
+      // A chain may end early: the next items are drawn again.
+      if (own === undefined || own.items.length < chained.length || drawn < 0) return own;
+      result = own;
+    }
+    const { program } = model;
+    const checkpoints = new Set(program.checkpoints.map(({ step }) => step));
+    const inputs = items[drawn]!.map((bytes, input) => result.carried.get(input) ?? bytes);
+    const tensors = await this.#execute([model, inputs, (step) => checkpoints.has(step), trees, order], true);
+    if (this.#fault !== undefined) return undefined;
+    const copyOf = (step: number): Uint8Array => Uint8Array.from(tensors[step]!);
+    const outputs: Uint8Array[] = [];
+    for (const checkpoint of program.outputs) {
+      const { step } = program.checkpoints[checkpoint]!;
+      outputs[step] = copyOf(step);
+    }
+    const item = { list: trees && new Trace(program, tensors, trees).list, tensors: outputs };
+    return { items: [...result.items, item], carried: carriedTensors(program, copyOf), isWrong: false };
   }
 
   /** @returns the program's executor on the GPU; undefined if the CPU must execute */
@@ -197,28 +214,6 @@ const closed = (executor: Promise<OnGpu>): Promise<void> =>
   executor.then((each) => each.close()).catch(() => undefined);
 
 const NO_ITEMS: BlockResult = { items: [], carried: new Map(), isWrong: false };
-
-/** Executes a block's items again. @returns the first difference, in words; undefined for equal results */
-async function differenceOfItems(
-  model: CompiledModel,
-  items: BlockInputs,
-  own: BlockResult,
-  execute: (inputs: readonly Uint8Array[]) => Promise<readonly Uint8Array[]>,
-): Promise<string | undefined> {
-  const { program } = model;
-  let carried: Carried = new Map();
-  for (const [k, { list, tensors }] of own.items.entries()) {
-    const expected = await execute(items[k]!.map((bytes, input) => carried.get(input) ?? bytes));
-    const finding = differenceOf(model, { tensors }, { tensors: expected });
-    if (finding !== undefined) return finding;
-    const isOther = list !== undefined && new Trace(program, expected).root !== list.root;
-    if (isOther) return `item ${k} of a block is hashed to another root`;
-    carried = carriedTensors(program, (step) => expected[step]!);
-  }
-  for (const [input, bytes] of carried)
-    if (Buffer.compare(bytes, own.carried.get(input)!) !== 0) return `input ${input} behind a block has other bits`;
-  return undefined;
-}
 
 type Result = { tensors: readonly Uint8Array[]; trees?: ReadonlyMap<number, MerkleList> | undefined };
 

@@ -185,6 +185,35 @@ describe("executions on a GPU", function () {
     }
   });
 
+  it("itemsInAChain_areDrawnOneByOne_andAChainEndsWithADrawnItem", async () => {
+    const program = runProgram();
+    const ITEMS = 40;
+    const run = new RunInputs(program.model.program.inputs, { items: ITEMS, firstItem: 0 }, runInputBytes(ITEMS));
+    const { root } = await executeRun(program, run, executors.execute);
+    const executions = executionsOn(gpuThat(undefined, true), 0.5);
+    const { block } = executions.execute;
+    const lengths: number[] = [];
+    const counted: ExecuteBlock = async (asked, order) => {
+      const before = onCpu;
+      const { length } = asked.items;
+      const result = await block!(asked, order);
+      if (onCpu === before) expect(result.items).to.have.length(length);
+      else expect(onCpu).to.equal(before + 1);
+      lengths.push(result.items.length);
+      return result;
+    };
+    const execute = Object.assign(((...asked) => executions.execute(...asked)) as Execute, {
+      block: counted,
+      chains: true,
+    });
+    for (let k = 0; k < 5; k++) expect((await executeRun(program, run, execute)).root).to.equal(root);
+    await executions.close();
+    expect([onGpu, stops]).to.deep.equal([5 * ITEMS, []]);
+    // Fewer than 40 or more than 160 of 200 are as likely as 10^-18.
+    expect(onCpu).to.be.within(40, 160);
+    expect(lengths.some((length) => length > 1)).to.equal(true);
+  });
+
   it("aWrongBitInAChain_stopsTheGpuForGood_andTheResultIsThatOfTheCpu", async () => {
     const program = runProgram();
     const run = new RunInputs(program.model.program.inputs, { items: 6, firstItem: 0 }, runInputBytes(6));

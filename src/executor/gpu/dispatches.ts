@@ -50,7 +50,10 @@ export class Dispatches {
       kernels.map(({ source, parameters }) =>
         gpu.pipeline(boundText(source, parameters.length / 4 + 1, pages, memory.pageBytes / 4), pages),
       ),
-    );
+    ).catch((error: unknown) => {
+      all.destroy();
+      throw error;
+    });
     const ready = kernels.map(({ operations }, k) =>
       cut[k]!.map((part): Part => {
         const { words, invocations } = part;

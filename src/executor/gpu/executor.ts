@@ -31,8 +31,8 @@ import { Session, type Readings } from "./session.ts";
 import { wrongElement } from "./spotCheck.ts";
 import { unpackedBy, unpackingSteps } from "./unpacked.ts";
 
-/** How long a chain takes at most, and an item before the first execution. */
-const [CHAIN_MS, FIRST_MS] = [2_000, 500];
+/** How long a chain takes at most. Nothing is known before the first execution: a first chain has one item. */
+const CHAIN_MS = 2_000;
 
 /** A step's kernels by number, in order; only the cuts may come in any order. */
 type StepKernels = { before: number[]; cuts: number[][]; after: number[] };
@@ -105,25 +105,15 @@ export async function createGpuExecutor(
   const carried = carriedInputs(program);
   const readings: Readings = { turns: 0, bytes: 0 };
   const checkpoints = new Map(program.checkpoints.map(({ step }, j) => [step, j]));
-  const { memory, dispatches } = await gpu.watched(async () => {
-    const memory = new PagedMemory(gpu, plan.bytes);
-    return { memory, dispatches: await Dispatches.prepare(gpu, memory, kernels, cutting) };
+  /** What is open so far, also where the rest fails. */
+  const opened: { close(): unknown }[] = [];
+  const { memory, dispatches, onCpu } = await prepared().catch(async (error: unknown) => {
+    await closeAll();
+    throw error;
   });
-  await gpu.watched(() => {
-    const session = new Session(gpu, memory, dispatches, []);
-    for (const { ref, region } of plan.constants) session.write(region.address, constantBytes(model.constants, ref));
-    for (let height = 0; height < HEIGHTS; height++)
-      session.write(plan.zeros.address + height * HASH_BYTES, zeroHash(height));
-    session.close();
-  });
-  const onCpu = await cpuExecutors(
-    model,
-    cpuSteps.map(({ step }) => step),
-    engine,
-  );
   let last: Promise<unknown> = Promise.resolve();
   /** Milliseconds of an item in the last execution. */
-  let itemMs = FIRST_MS;
+  let itemMs = CHAIN_MS;
   return {
     bytes: plan.bytes,
     cpuSteps,
@@ -138,11 +128,34 @@ export async function createGpuExecutor(
       }),
     async close() {
       await last;
-      memory.close();
-      dispatches.close();
-      await onCpu.close();
+      await closeAll();
     },
   };
+
+  async function prepared() {
+    const open = <T extends { close(): unknown }>(each: T): T => (opened.push(each), each);
+    const onGpu = await gpu.watched(async () => {
+      const memory = open(new PagedMemory(gpu, plan.bytes));
+      return { memory, dispatches: open(await Dispatches.prepare(gpu, memory, kernels, cutting)) };
+    });
+    await gpu.watched(() => {
+      const session = new Session(gpu, onGpu.memory, onGpu.dispatches, []);
+      try {
+        for (const { ref, region } of plan.constants)
+          session.write(region.address, constantBytes(model.constants, ref));
+        for (let height = 0; height < HEIGHTS; height++)
+          session.write(plan.zeros.address + height * HASH_BYTES, zeroHash(height));
+      } finally {
+        session.close();
+      }
+    });
+    const numbers = cpuSteps.map(({ step }) => step);
+    return { ...onGpu, onCpu: open(await cpuExecutors(model, numbers, engine)) };
+  }
+
+  async function closeAll(): Promise<void> {
+    for (const each of opened) await each.close();
+  }
 
   function inTurn<T>(items: BlockInputs, action: () => T | Promise<T>): Promise<T> {
     const execution = last.then(() => {
@@ -207,7 +220,9 @@ export async function createGpuExecutor(
     // The nodes are overwritten.
     if (trees !== undefined && successive === undefined) followed.forget();
     const isKept = (s: number): boolean => keep === undefined || keep(s) || (trees !== undefined && checkpoints.has(s));
-    const checked = cpuSteps.length < steps.length ? prng.pick([...own.keys()]) : -1;
+    // Readers do not use the kernels of steps whose elements readers unpack.
+    const checkable = [...own.keys()].filter((s) => !unpacked.has(s) || isKept(s) || onStep !== undefined);
+    const checked = checkable.length > 0 ? prng.pick(checkable) : -1;
     const checkedItem = items.length === 1 ? 0 : prng.below(items.length);
     const passed = items.slice(1).map(() => ({
       tensors: [] as Uint8Array[],
@@ -288,7 +303,7 @@ export async function createGpuExecutor(
         const { address } = plan.tensors[s]!;
         const found = own.get(s);
         if (found === undefined) session.write(address, await onCpu.run(s, await readNow(step.inputs)));
-        else if (isNeeded(s, isChecked, isRead(s, undefined)))
+        else if (isNeeded(s, isRead(s, undefined)))
           runStep((onStep === undefined ? unpacking.get(s) : undefined) ?? found);
         if (isChecked && s === checked) check = await checkOf(s);
         if (onStep !== undefined) {
@@ -305,8 +320,8 @@ export async function createGpuExecutor(
     }
 
     /** Whether a step's tensor is in use: of weights that readers unpack, only for somebody who asks for them. */
-    function isNeeded(s: number, isChecked: boolean, isAsked: boolean): boolean {
-      return !unpacked.has(s) || isAsked || onStep !== undefined || (isChecked && s === checked);
+    function isNeeded(s: number, isAsked: boolean): boolean {
+      return !unpacked.has(s) || isAsked || onStep !== undefined;
     }
 
     function runStep({ before, cuts, after }: StepKernels): void {

@@ -39,15 +39,18 @@ export async function cpuExecutors(
 ): Promise<{ run(step: number, sources: readonly Uint8Array[]): Promise<Uint8Array>; close(): Promise<void> }> {
   const engine = given ?? (numbers.length > 0 ? await onnxEngine() : undefined);
   const executors = new Map<number, Executor>();
-  if (engine !== undefined)
-    for (const s of numbers) executors.set(s, await createExecutor(stepModel(model, s), { engine }));
-  return {
-    run: async (s, sources) => (await executors.get(s)!.run(sources)).tensors[0]!,
-    async close() {
-      for (const executor of executors.values()) await executor.close();
-      if (given === undefined) await engine?.close();
-    },
+  const close = async (): Promise<void> => {
+    for (const executor of executors.values()) await executor.close();
+    if (given === undefined) await engine?.close();
   };
+  try {
+    if (engine !== undefined)
+      for (const s of numbers) executors.set(s, await createExecutor(stepModel(model, s), { engine }));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { run: async (s, sources) => (await executors.get(s)!.run(sources)).tensors[0]!, close };
 }
 
 /** A model with a single step. The step reads only the inputs. */

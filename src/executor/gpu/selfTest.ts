@@ -74,8 +74,11 @@ async function testProducts(gpu: Gpu, prng: Prng, seed: number): Promise<void> {
   }
 }
 
-/** A sum's terms: lanes share so many, and some lanes have one more than others. */
-const LONG = 300;
+/** A sum's terms: a few lanes share so many, or all lanes of a workgroup; some lanes have one more than others. */
+const [LONG, LONGEST] = [300, 1_100];
+
+/** The results of the longest sums: an invocation writes several in a word. */
+const NARROW = [DType.float16, DType.int8] as const;
 
 /** @throws CannotRunHereError if lanes that share a reduction give other bits */
 async function testShared(gpu: Gpu, prng: Prng, seed: number): Promise<void> {
@@ -86,7 +89,12 @@ async function testShared(gpu: Gpu, prng: Prng, seed: number): Promise<void> {
     termReads: [{ input: 0, fill: 0n, axes: [axis(0, 3, LONG), axis(1, LONG, 1)] }],
     term: { code: [], outA: 0, outB: 0 },
   };
-  const model = separateModel([sums, place]);
+  const narrow = NARROW.map((dtype): Step => {
+    const sums = productStep(1, LONGEST, 5);
+    const code = [{ op: Op.cast, dtype: DType.float32, a: 0, b: dtype, c: 0 }];
+    return { ...sums, dtype, epilogue: { code, out: 1 } };
+  });
+  const model = separateModel([sums, place, ...narrow]);
   const inputs = model.program.inputs.map(({ count }) => {
     const bytes = new Uint8Array(4 * count);
     // Between 1 and 16 in magnitude.

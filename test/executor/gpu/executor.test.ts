@@ -1,16 +1,20 @@
 import { expect } from "chai";
 import { createExecutorOn } from "../../../src/executor/gpu/chooseExecutor.ts";
-import type { Gpu } from "../../../src/executor/gpu/device.ts";
+import { Gpu } from "../../../src/executor/gpu/device.ts";
+import type { MatMulEngine } from "../../../src/executor/engine/matMulEngine.ts";
 import { createGpuExecutor } from "../../../src/executor/gpu/executor.ts";
 import { selfTestGpu } from "../../../src/executor/gpu/selfTest.ts";
 import { executeReference } from "../../../src/executor/reference.ts";
 import { DType, writeWord } from "../../../src/numerics/dtype.ts";
 import type { CompiledModel } from "../../../src/program/compiled.ts";
 import { Op } from "../../../src/program/operations.ts";
+import { tensorTree } from "../../../src/program/merkle/tensor.ts";
+import { RunInputs } from "../../../src/program/trace/runInputs.ts";
 import { Reduce, type Step } from "../../../src/program/types.ts";
 import { compareModel } from "../../../testkit/gpu/compareModel.ts";
 import { faultyGpu, shrunkenGpu, softwareGpu } from "../../../testkit/gpu/softwareGpu.ts";
-import { axis, NO_REDUCTION, stepModel } from "../../../testkit/programs/stepModel.ts";
+import { runInputBytes, runProgram } from "../../../testkit/programs/runProgram.ts";
+import { axis, modelOfSteps, NO_REDUCTION, stepModel } from "../../../testkit/programs/stepModel.ts";
 import { Prng } from "../../../testkit/random/prng.ts";
 import { rejection } from "../../../testkit/rejection.ts";
 
@@ -83,6 +87,83 @@ describe("the executor on a GPU", function () {
     );
   });
 
+  it("failureOfTheCpusSteps_givesTheMemoryBack", async () => {
+    let [made, destroyed] = [0, 0];
+    const createBuffer: Gpu["device"]["createBuffer"] = (description) => {
+      const buffer = gpu.device.createBuffer(description);
+      const destroy = buffer.destroy.bind(buffer);
+      made++;
+      buffer.destroy = () => {
+        destroyed++;
+        destroy();
+      };
+      return buffer;
+    };
+    const device = new Proxy(gpu.device, {
+      get: (target, key) => {
+        const value: unknown = Reflect.get(target, key);
+        if (key === "createBuffer") return createBuffer;
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    });
+    const counted = new Gpu(device, gpu.facts, gpu.bounds);
+    const engine: MatMulEngine = {
+      product: () => {
+        throw new Error("no engine");
+      },
+      close: () => Promise.resolve(),
+    };
+    const failure = await rejection(createGpuExecutor(chain(Op.exp, DType.float64), counted, { engine }));
+    expect(failure.message).to.include("no engine");
+    expect(made).to.be.above(1);
+    expect(destroyed).to.equal(made);
+  });
+
+  it("firstChain_hasOneItem_sinceNothingIsKnownOfItsTime", async () => {
+    const { model } = runProgram();
+    const run = new RunInputs(model.program.inputs, { items: 6, firstItem: 0 }, runInputBytes(6));
+    const items = Array.from({ length: 6 }, (_, k) => run.of(k, new Map()));
+    const executor = await createGpuExecutor(model, gpu, { chainMs: 600_000 });
+    const unknown = await createGpuExecutor(model, gpu);
+    expect((await unknown.runChain(items)).items).to.have.length(1);
+    await executor.run(items[0]!);
+    expect((await executor.runChain(items)).items).to.have.length(6);
+    await Promise.all([executor.close(), unknown.close()]);
+  });
+
+  it("spotChecks_areOfTensorsThatSomebodyReads", async () => {
+    const weights = new Uint8Array(COUNT).map((_, k) => k);
+    const constants = new Map([[tensorTree(weights).root, weights]]);
+    const axes = [axis(0, COUNT, 1)];
+    const unpack: Step = {
+      ...{ ...NO_REDUCTION, dtype: DType.float32, count: COUNT, outDigits: [COUNT] },
+      inputs: [{ kind: "constant", root: tensorTree(weights).root, dtype: DType.uint8, count: COUNT }],
+      epilogueReads: [{ input: 0, fill: 0n, axes }],
+      epilogue: { code: [{ op: Op.cast, dtype: DType.uint8, a: 0, b: DType.float32, c: 0 }], out: 1 },
+    };
+    const scale: Step = {
+      ...{ ...NO_REDUCTION, dtype: DType.float32, count: COUNT, outDigits: [COUNT] },
+      inputs: [
+        { kind: "step", index: 0, dtype: DType.float32, count: COUNT },
+        { kind: "input", index: 0, dtype: DType.float32, count: COUNT },
+      ],
+      epilogueReads: [0, 1].map((input) => ({ input, fill: 0n, axes })),
+      epilogue: { code: [{ op: Op.mul, dtype: DType.float32, a: 0, b: 1, c: 0 }], out: 2 },
+    };
+    const model = modelOfSteps([{ dtype: DType.float32, count: COUNT }], [unpack, scale], constants);
+    // A wrong product is seen in the first execution, whatever the seed.
+    for (let seed = 0; seed < 8; seed++) {
+      const executor = await createGpuExecutor(model, faultyGpu(gpu, "p.x + q.x, false", "p.x + q.x + 1, false"), {
+        seed,
+      });
+      expect(executor.unpacked).to.deep.equal([0]);
+      const inputs = [new Uint8Array(new Float32Array(COUNT).fill(1.5).buffer)];
+      const failure = await rejection(executor.run(inputs, { keep: (step) => step === 1 }));
+      expect(failure.message).to.include("of step 1");
+      await executor.close();
+    }
+  });
+
   it("indicesFarOutside_readTheFillValue_andUnsignedOnesAreNeverNegative", async () => {
     for (const dtype of [DType.int64, DType.uint64]) {
       const words = [2n ** 64n - 1n, 1n, 2n ** 63n, 2n ** 32n];
@@ -145,6 +226,8 @@ describe("the executor on a GPU", function () {
       ["rotated(e, 11u)", "rotated(e, 12u)"],
       // What lanes of a workgroup add to a sum.
       ["atomicAdd(&pool[first + i], v)", "atomicAdd(&pool[first + i], v & 0x7fff)"],
+      // The memory of lanes between results in a word.
+      ["clear(lane);", ""],
     ] as const;
     for (const [from, to, hasDot4] of [
       ...ofProducts.flatMap((fault) => [[...fault, true] as const, [...fault, false] as const]),

@@ -34,17 +34,29 @@ function costOf({ op, dtype, b }: Instruction): number {
   return (isFloat(dtype) ? OF_FLOATS : dtypeBytes(dtype) === 8 ? OF_WIDE : {})[name] ?? OPERATION;
 }
 
-/** The operations for reading views and running code. */
-export const operationsOf = (reads: readonly View[], code: readonly Instruction[]): number =>
-  code.reduce((sum, instruction) => sum + costOf(instruction), OPERATION * (1 + reads.length));
+/**
+ * The operations for reading views and running code.
+ * @param unpacking By input, the operations for computing an element where a view reads the element; by default none.
+ */
+export const operationsOf = (
+  reads: readonly View[],
+  code: readonly Instruction[],
+  unpacking: readonly number[] = [],
+): number =>
+  reads.reduce((sum, { input }) => sum + OPERATION + (unpacking[input] ?? 0), OPERATION) +
+  code.reduce((sum, instruction) => sum + costOf(instruction), 0);
 
-/** The operations for an element of a step. @param isSummed Whether other kernels compute the sums. */
-export function elementOperations(step: Step, isSummed: boolean): number {
+/**
+ * The operations for an element of a step.
+ * @param isSummed Whether other kernels compute the sums.
+ * @param unpacking As for {@link operationsOf}.
+ */
+export function elementOperations(step: Step, isSummed: boolean, unpacking: readonly number[] = []): number {
   const { reduceType, redDigits, termReads, term } = step;
-  const own = operationsOf(step.epilogueReads, step.epilogue.code);
+  const own = operationsOf(step.epilogueReads, step.epilogue.code, unpacking);
   if (reduceType === undefined || isSummed) return own;
   const terms = redDigits.reduce((product, radix) => product * radix, 1);
   const isDouble = reduceType === DType.float64 || reduceType === DType.limb;
   const sum = isExact(step) ? (isDouble ? DOUBLE_SUM : SUM) : 0;
-  return own + sum + terms * ((isDouble ? DOUBLE_TERM : TERM) + operationsOf(termReads, term.code));
+  return own + sum + terms * ((isDouble ? DOUBLE_TERM : TERM) + operationsOf(termReads, term.code, unpacking));
 }

@@ -70,7 +70,7 @@ function elementKernel(step: Step, sources: readonly Source[], out: number, sums
     elementText(step, P, { sums }),
     storeText(step, P.add(out / 4), P.add(step.count)),
   ].join("\n");
-  const operations = perWordOf(step) * elementOperations(step, sums !== undefined);
+  const operations = perWordOf(step) * elementOperations(step, sums !== undefined, unpackingOf(sources));
   const invocations = Math.ceil(step.count / perWordOf(step));
   return { source: shaderOf(body), parameters: P.words, invocations, operations };
 }
@@ -109,7 +109,8 @@ export function factorKernel(
     ...loads.filter((load) => load !== false),
     `${text}poke(${P.add(out / 4)} + w, ${slots[slot]!.text}); }`,
   ];
-  const operations = operationsOf(termReads, term.code);
+  const neededReads = termReads.filter((_, n) => needed.has(n));
+  const operations = operationsOf(neededReads, term.code, unpackingOf(sources));
   return { source: shaderOf(body.join("\n")), parameters: P.words, invocations: count, operations };
 }
 
@@ -117,6 +118,10 @@ const digitNames = ({ outDigits, redDigits }: Step): string[] => [
   ...outDigits.map((_, k) => `o${k}`),
   ...redDigits.map((_, k) => `r${k}`),
 ];
+
+/** By input, the operations for computing an element where the step reads the element. */
+const unpackingOf = (sources: readonly Source[]): number[] =>
+  sources.map((source) => (typeof source === "number" ? 0 : elementOperations(source.step, false)));
 
 /** The function that gives an element of an input, canonical. */
 function sourceText(name: string, dtype: DTypeCode, source: Source, P: Parameters): string {
@@ -254,7 +259,8 @@ ${loop} {\n${digitsText("r", "y", names, step.redDigits, P)}${term.text}${fold.e
   if (lane == 0u && ${perWord}u * w < ${count}) { ${write} }
 }`,
   ].join("\n");
-  const operations = Math.ceil((perWord * elementOperations(step, false)) / lanes) + SHARING;
+  const ofElement = elementOperations(step, false, unpackingOf(sources));
+  const operations = Math.ceil((perWord * ofElement) / lanes) + SHARING;
   const invocations = lanes * Math.ceil(step.count / perWord);
   return { source: shaderOf(body), parameters: P.words, invocations, operations };
 }
