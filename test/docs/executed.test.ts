@@ -1,5 +1,6 @@
 import { encryptKeystoreJson } from "ethers";
 import { expect } from "chai";
+import { loadCurve } from "../../src/circuits/groth16/curve.ts";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,6 +19,8 @@ import { buildModel } from "../../testkit/onnx/onnxBuilder.ts";
 import { DongleProcess } from "../../testkit/processes/dongleProcess.ts";
 import { refute } from "../cli/refute.ts";
 import { commandOf, documentedCalls } from "./documentedCalls.ts";
+import { SECRETS } from "../../testkit/circuits/networks.ts";
+import { powersFile, powersSections } from "../../testkit/circuits/powersFile.ts";
 
 /**
  * Commands that run until they are ended: `refute config` takes their flags and values; test/e2e and test/system run
@@ -114,6 +117,7 @@ describe("calls in the pages' blocks", function () {
     const toClose: (() => Promise<unknown>)[] = [];
     const folder = mkdtempSync(join(tmpdir(), "pages-"));
     writeFiles(folder);
+    writeFileSync(join(folder, "powers.ptau"), powersFile(powersSections(await loadCurve(), 11, SECRETS)));
     let chain: LocalChain | undefined;
     let env: Record<string, string> = {};
     /** What stands on the pages for what only their reader has. */
