@@ -1,6 +1,6 @@
 import { bitLength } from "../numerics/round.ts";
 import type { Circuit } from "./circuit.ts";
-import { requireSpan, sum, type Fixed } from "./fixed.ts";
+import { integer, requireSpan, sum, type Fixed } from "./fixed.ts";
 import { atLeastZero, freeBits, isNonzero, isZero } from "./gadgets.ts";
 import { addTo, constant, fromBits, minus, ONE, plus, times, ZERO, type Linear } from "./linear.ts";
 import type { Levels, Line } from "./stepFunctions.ts";
@@ -31,13 +31,11 @@ export function lineLevel(circuit: Circuit, { linear, low, high }: Fixed, line: 
   const sumWithExceptions = new Map(result);
   for (const [x, difference] of line.exceptions)
     if (x >= low && x <= high) {
-      const isHere = isZero(circuit, sum({ linear, unit: 0, low, high }, exactly(x), -1n));
+      const isHere = isZero(circuit, sum({ linear, unit: 0, low, high }, integer(x), -1n));
       addTo(sumWithExceptions, isHere, difference);
     }
   return sumWithExceptions;
 }
-
-const exactly = (value: bigint): Fixed => ({ linear: constant(value), unit: 0, low: value, high: value });
 
 /** 1 at the first number of a level of the ties' parity, else 0. */
 function tied(

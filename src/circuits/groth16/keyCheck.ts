@@ -12,15 +12,9 @@ import { logRows, rowSums, sizeFault } from "./rows.ts";
  * are and somebody has contributed. Sums with random weights decide: a wrong point passes by a chance of 2^-254.
  * @param powers For as many rows as the circuit has, and right: `powersFault`.
  */
-export function keyFault(
-  curve: Curve,
-  circuit: Circuit,
-  key: ProvingKey,
-  ceremony: Ceremony,
-  powers: Powers,
-): string | undefined {
-  if (ceremony.contributions.length === 0) return "nobody has contributed to the key";
-  return contributorFault(curve, circuit, key, ceremony, powers);
+export function keyFault(...given: Parameters<typeof contributorFault>): string | undefined {
+  const ceremony = given[3];
+  return ceremony.contributions.length === 0 ? "nobody has contributed to the key" : contributorFault(...given);
 }
 
 /**

@@ -3,6 +3,7 @@ import { Op } from "../../../program/operations.ts";
 import { product } from "../../../program/sums.ts";
 import {
   Reduce,
+  type Axis,
   type Constant,
   type Instruction,
   type Step,
@@ -13,6 +14,15 @@ import { readsOf, sibling, wholeView, type Parts } from "../provable/parts.ts";
 
 /** Returns the step that adds all shares' results into plain sums; `inputs` numbers the joining program's inputs. */
 export type Dense = (shares: number, inputs: readonly number[]) => Step;
+
+/** An axis along a row: each element by itself. */
+export const plainAxis = (extent: number, coeffs: Axis["coeffs"]): Axis => ({
+  extent,
+  stride: 1,
+  base: 0,
+  div: 1,
+  coeffs,
+});
 
 /** A step without a reduction. */
 export function elementwise(

@@ -4,7 +4,7 @@ import { Op } from "../../../program/operations.ts";
 import { Reduce, type Step, type View } from "../../../program/types.ts";
 import { sibling, wholeView, type Parts } from "../provable/parts.ts";
 import { rowView } from "./byteSum.ts";
-import { elementwise, type Dense } from "./feedback.ts";
+import { elementwise, plainAxis, type Dense } from "./feedback.ts";
 
 const { float32, int64, uint8, bool } = DType;
 /** Signs in a byte. */
@@ -14,13 +14,10 @@ const BITS = 8;
 const groupsView = (input: number, count: number, group: number): View => ({
   ...{ input, fill: 0n },
   axes: [
-    {
-      extent: count,
-      stride: 1,
-      base: 0,
-      div: 1,
-      coeffs: [group, group + 1].map((digit, k) => ({ digit, coeff: k === 0 ? BITS : 1 })),
-    },
+    plainAxis(
+      count,
+      [group, group + 1].map((digit, k) => ({ digit, coeff: k === 0 ? BITS : 1 })),
+    ),
   ],
 });
 
@@ -75,6 +72,10 @@ export const joinSigns =
   (count: number): Dense =>
   (shares, [signs, scales]) => {
     const bytes = Math.ceil(count / BITS);
+    const coeffs = [
+      { digit: 0, coeff: 1 },
+      { digit: 2, coeff: bytes },
+    ];
     return {
       ...{ dtype: float32, count: bytes * BITS, outDigits: [bytes, BITS], redDigits: [shares] },
       inputs: [
@@ -83,24 +84,7 @@ export const joinSigns =
       ],
       ...{ reduce: Reduce.sum, reduceType: float32, epilogueReads: [], epilogue: { code: [], out: 0 } },
       constants: [{ dtype: uint8, value: 1n }],
-      termReads: [
-        {
-          ...{ input: 0, fill: 0n },
-          axes: [
-            {
-              extent: shares * bytes,
-              stride: 1,
-              base: 0,
-              div: 1,
-              coeffs: [
-                { digit: 0, coeff: 1 },
-                { digit: 2, coeff: bytes },
-              ],
-            },
-          ],
-        },
-        rowView(1, 2, shares),
-      ],
+      termReads: [{ input: 0, fill: 0n, axes: [plainAxis(shares * bytes, coeffs)] }, rowView(1, 2, shares)],
       term: {
         code: [
           { op: Op.digit, dtype: int64, a: 1, b: 0, c: 0 },

@@ -1,8 +1,8 @@
 import { DType } from "../../../numerics/dtype.ts";
 import { Op } from "../../../program/operations.ts";
-import { Reduce, type Axis, type Step } from "../../../program/types.ts";
+import { Reduce, type Step } from "../../../program/types.ts";
 import { sibling, type Parts } from "../provable/parts.ts";
-import { elementwise, type Dense } from "./feedback.ts";
+import { elementwise, plainAxis, type Dense } from "./feedback.ts";
 
 const { float32, int64, uint8 } = DType;
 
@@ -20,8 +20,6 @@ export const groupedCount = (count: number, most: number): number => {
   const { groups, size } = groupsOf(count, most);
   return groups * size;
 };
-
-const plainAxis = (extent: number, coeffs: Axis["coeffs"]): Axis => ({ extent, stride: 1, base: 0, div: 1, coeffs });
 
 /**
  * Returns steps keeping one number for each group among neighbours: the numbers, the position in each group with the
